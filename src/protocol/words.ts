@@ -1,0 +1,51 @@
+// The closed lists of the protocol, free of zod, so that the start-up path may use them.
+
+/** How a run ended. */
+export const RESULT_STATUSES = ["ok", "error", "cancelled", "limit"] as const;
+export type ResultStatus = (typeof RESULT_STATUSES)[number];
+
+/** How a turn ended: the same words as a run. */
+export type TurnStatus = ResultStatus;
+
+export const STEP_STATUSES = ["ok", "error", "cancelled"] as const;
+export type StepStatus = (typeof STEP_STATUSES)[number];
+
+export const TOOL_STATUSES = ["ok", "error", "denied", "cancelled", "timeout"] as const;
+export type ToolStatus = (typeof TOOL_STATUSES)[number];
+
+/** Why the model stopped: the words of Anthropic's Messages API, to which the other providers are mapped. */
+export const STOP_REASONS = [
+  "end_turn",
+  "tool_use",
+  "max_tokens",
+  "stop_sequence",
+  "pause_turn",
+  "refusal",
+  "model_context_window_exceeded",
+] as const;
+export type StopReason = (typeof STOP_REASONS)[number];
+
+export const PERMISSION_MODES = ["default", "plan", "accept-edits", "bypass"] as const;
+export type PermissionMode = (typeof PERMISSION_MODES)[number];
+
+export const WAITING_FOR = ["model", "tool", "retry", "permission"] as const;
+export type WaitingFor = (typeof WAITING_FOR)[number];
+
+export const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+export type SignalName = (typeof SIGNALS)[number];
+
+export const NOTICE_LEVELS = ["info", "warning"] as const;
+export type NoticeLevel = (typeof NOTICE_LEVELS)[number];
+
+/** Each notice code with what it means; the documentation is made from this table. */
+export const NOTICES = {
+  permission_denied: "A tool call was refused; the message names the tool, the rule and the cure.",
+  broad_rule: "An allow rule such as `Bash(git *)` is as good as `Bash`, since the program runs other programs.",
+  malformed_provider_frame: "The provider sent a frame that could not be read; it was skipped.",
+  unknown_provider_event: "The provider sent something that this version does not know; it was skipped.",
+  stdin_ignored: "A prompt was given and the pipe on stdin sent nothing within 0.5 s; the run went on without it.",
+  stdin_not_utf8: "stdin was not valid UTF-8; what could not be decoded became U+FFFD.",
+  tool_output_elided: "A call printed more than is streamed live; the message names the file with the whole.",
+  children_ended: "Processes that tool calls had left running were ended with the run.",
+} as const satisfies Record<string, string>;
+export type NoticeCode = keyof typeof NOTICES;

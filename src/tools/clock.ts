@@ -1,0 +1,30 @@
+/**
+ * Time as the loop and the tools know it: a parameter, so that tests need no waiting and so that
+ * the time for which a slow reader blocks the run counts against no time-out.
+ */
+export interface Clock {
+  /** Monotonic time in ms, including time blocked by the reader. For durations. */
+  now(): number;
+  /**
+   * Resolves after `ms` milliseconds during which the run was not blocked by its reader, or as soon as
+   * `signal` aborts, whichever is first; never rejects. Look at `signal.aborted` afterwards.
+   */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+/** The plain clock: nothing ever blocks. */
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal.aborted) return resolve();
+      const done = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      // setTimeout fires at once for more than 2^31 - 1 ms; 24 days stand for "never".
+      const timer = setTimeout(done, Math.min(ms, 2 ** 31 - 1));
+      signal.addEventListener("abort", done, { once: true });
+    }),
+};

@@ -1,0 +1,68 @@
+import type * as z from "zod";
+import type { InputBlock } from "../protocol/content.ts";
+import type { ToolStatus } from "../protocol/words.ts";
+import type { Clock } from "./clock.ts";
+
+/** What a call wants to do, for the permission rules. */
+export type Access =
+  /** `path` is absolute with links resolved as far as it exists; `requested` is what the model wrote. */
+  | { kind: "read"; path: string; requested: string }
+  | { kind: "write"; path: string; requested: string }
+  | { kind: "execute"; command: string };
+
+export interface ToolContext {
+  /** The working folder, absolute. */
+  cwd: string;
+  toolUseId: string;
+  /** Aborts when the call is to end: cancelled run, run time-out. The tool then ends everything it started. */
+  signal: AbortSignal;
+  clock: Clock;
+  /** `--tool-timeout`: the time in ms after which a call is ended, unless its arguments say otherwise. */
+  timeoutMs: number;
+  /** The folder for whole outputs that are too long for the model; made on first use. */
+  outputDirectory(): string;
+  /** The environment for child processes, without the model's keys. */
+  environment: NodeJS.ProcessEnv;
+  /** Value of the environment variable that marks every process of this run. */
+  processMark: string;
+}
+
+/** A piece of live output. */
+export interface ToolOutput {
+  stream: "stdout" | "stderr";
+  text: string;
+}
+
+export interface ToolResult {
+  status: Exclude<ToolStatus, "denied">;
+  /** What the model gets. */
+  content: string | InputBlock[];
+  /** The command's exit code; null where there is none. */
+  exitCode: number | null;
+  truncated: boolean;
+  /** The file that holds the whole output, where `content` or the live output does not. */
+  outputFile: string | null;
+}
+
+/**
+ * A tool. `run` yields live output and returns the result; it reports failures as a result and throws
+ * only on a bug of its own. It starts nothing before it is pulled, and ends what it started when it is
+ * aborted or left early. While it is not pulled it buffers at most 256 KiB and then pauses its sources.
+ */
+export interface Tool<Input = unknown> {
+  name: string;
+  description: string;
+  /** Validates the model's arguments; also the source of the JSON Schema that the model sees. */
+  input: z.ZodType<Input>;
+  /** Whether neighbouring calls may run side by side: reads only. */
+  readOnly: boolean;
+  /** The call in at most 120 characters, for a person. */
+  summary(input: Input): string;
+  access(input: Input, cwd: string): Promise<Access>;
+  run(input: Input, context: ToolContext): AsyncGenerator<ToolOutput, ToolResult, undefined>;
+}
+
+/** Declares a tool; infers the type of its input from the schema. */
+export function defineTool<Input>(tool: Tool<Input>): Tool<Input> {
+  return tool;
+}
