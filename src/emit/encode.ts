@@ -1,0 +1,31 @@
+import type { LinefeedEvent } from "../protocol/event.ts";
+
+// DEL, the C1 controls (NEL among them) and the two Unicode line ends: legal in JSON, but some line
+// splitter takes each for a line end. JSON.stringify has escaped C0 already.
+const SPLITTERS = /[\u007f-\u009f\u2028\u2029]/;
+const ALL_SPLITTERS = /[\u007f-\u009f\u2028\u2029]/g;
+const ESCAPES = /\\(?:u([0-9a-f]{4})|[^u])/g;
+
+/**
+ * An event as its line, LF included. The line is well-formed: JSON.stringify writes a lone surrogate
+ * as an escape that strict parsers refuse, here it becomes U+FFFD.
+ */
+export function encode(event: LinefeedEvent): string {
+  return `${encodeJson(event)}\n`;
+}
+
+/** A value as JSON on one line that no line splitter cuts. */
+export function encodeJson(value: unknown): string {
+  let json = JSON.stringify(value);
+  if (json.includes("\\ud")) json = json.replace(ESCAPES, withoutSurrogates);
+  if (SPLITTERS.test(json)) json = json.replace(ALL_SPLITTERS, asEscape);
+  return json;
+}
+
+function withoutSurrogates(escape: string, hex: string | undefined): string {
+  return hex !== undefined && /^d[89a-f]/.test(hex) ? "\uFFFD" : escape;
+}
+
+function asEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}

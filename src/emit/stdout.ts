@@ -1,0 +1,185 @@
+import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
+import { Socket } from "node:net";
+import { isatty } from "node:tty";
+import { errnoOf, SinkError, type Sink } from "./sink.ts";
+
+/** After this many bytes that the system did not take at once, the reader's progress is looked at. */
+const PIECE_BYTES = 4096;
+/** How long to wait before trying again where the system cannot say when there is room, in ms. */
+const RETRY_MS = 5;
+
+/**
+ * The sink for a file descriptor, by what it is: pipes and sockets are written without blocking,
+ * anything else synchronously, which for files keeps the offset that others may share.
+ */
+export function openSink(fd: number): Sink {
+  const stat = fstatSync(fd);
+  if (stat.isFIFO()) return new StreamSink(ownDescription(fd) ?? fd, false);
+  if (stat.isSocket()) return new StreamSink(fd, true);
+  return new FileSink(fd);
+}
+
+/**
+ * Non-blocking mode belongs to the open description, which a neighbour may share (`2>&1`, a shell
+ * group). Linux can open the same pipe again; elsewhere the shared description has to do.
+ */
+function ownDescription(fd: number): number | undefined {
+  try {
+    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    return undefined;
+  }
+}
+
+class FileSink implements Sink {
+  readonly #fd: number;
+  #taken = 0;
+  #givenUp = false;
+
+  constructor(fd: number) {
+    this.#fd = fd;
+  }
+
+  get taken(): number {
+    return this.#taken;
+  }
+
+  onReaderClosed(): void {
+    // A file has no reader. A terminal that goes away sends SIGHUP.
+  }
+
+  giveUp(): void {
+    this.#givenUp = true;
+  }
+
+  write(text: string): Promise<void> | undefined {
+    const bytes = Buffer.from(text, "utf8");
+    const offset = this.#writeNow(bytes, 0);
+    return offset < bytes.length ? this.#writeRest(bytes, offset) : undefined;
+  }
+
+  async #writeRest(bytes: Buffer, begin: number): Promise<void> {
+    for (let offset = begin; offset < bytes.length; offset = this.#writeNow(bytes, offset)) {
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      if (this.#givenUp) throw new SinkError("reader_closed", "given up");
+    }
+  }
+
+  #writeNow(bytes: Buffer, begin: number): number {
+    const end = writeWhatGoes(this.#fd, bytes, begin);
+    this.#taken += end - begin;
+    return end;
+  }
+}
+
+/**
+ * A pipe or a socket. What goes at once is written synchronously, so that a line leaves without
+ * waiting for a turn of the event loop; the rest waits for the system to say that there is room.
+ */
+class StreamSink implements Sink {
+  readonly #fd: number;
+  readonly #socket: Socket;
+  #taken = 0;
+  #failure: SinkError | undefined;
+  #onReaderClosed: (() => void) | undefined;
+
+  constructor(fd: number, watchReader: boolean) {
+    this.#fd = fd;
+    this.#socket = new Socket({ fd, readable: watchReader, writable: true, allowHalfOpen: true });
+    this.#socket.on("error", (error) => {
+      this.#failure ??= SinkError.from(error);
+      this.#onReaderClosed?.();
+    });
+    if (watchReader) this.#watchReader();
+  }
+
+  get taken(): number {
+    return this.#taken;
+  }
+
+  onReaderClosed(callback: () => void): void {
+    this.#onReaderClosed = callback;
+  }
+
+  giveUp(): void {
+    this.#failure ??= new SinkError("reader_closed", "given up");
+    this.#socket.destroy();
+  }
+
+  write(text: string): Promise<void> | undefined {
+    const bytes = Buffer.from(text, "utf8");
+    const offset = this.#writeNow(bytes, 0);
+    return offset < bytes.length ? this.#writeRest(bytes, offset) : undefined;
+  }
+
+  async #writeRest(bytes: Buffer, begin: number): Promise<void> {
+    for (let offset = begin; offset < bytes.length; offset = this.#writeNow(bytes, offset)) {
+      const piece = bytes.subarray(offset, offset + PIECE_BYTES);
+      await this.#writeWhenRoom(piece);
+      offset += piece.length;
+      this.#taken += piece.length;
+    }
+  }
+
+  #writeWhenRoom(piece: Buffer): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#socket.write(piece, (error) => {
+        if (error) reject(this.#failure ?? SinkError.from(error));
+        else resolve();
+      });
+    });
+  }
+
+  #writeNow(bytes: Buffer, begin: number): number {
+    if (this.#failure) throw this.#failure;
+    const end = writeWhatGoes(this.#fd, bytes, begin);
+    this.#taken += end - begin;
+    return end;
+  }
+
+  /** On a socket the reader's end shows as end of input; whoever only shut down his sending side still reads. */
+  #watchReader(): void {
+    this.#socket.on("end", () => {
+      try {
+        writeSync(this.#fd, Buffer.alloc(0));
+      } catch (error) {
+        if (errnoOf(error) === "EAGAIN") return;
+        this.#failure ??= SinkError.from(error);
+        this.#onReaderClosed?.();
+      }
+    });
+    this.#socket.resume();
+    this.#socket.unref();
+  }
+}
+
+/** Writes until the system takes no more; returns how far it got. */
+function writeWhatGoes(fd: number, bytes: Buffer, begin: number): number {
+  let offset = begin;
+  try {
+    while (offset < bytes.length) offset += writeSync(fd, bytes, offset);
+  } catch (error) {
+    if (errnoOf(error) !== "EAGAIN") throw SinkError.from(error);
+  }
+  return offset;
+}
+
+/**
+ * Writes a line for a person to stderr, best effort: it never blocks and never fails, whoever reads it or
+ * does not. Control characters are shown as escapes.
+ */
+export function writeStderr(line: string): void {
+  const text = line.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`);
+  try {
+    const own = fstatSync(2).isFIFO() ? ownDescription(2) : undefined;
+    writeSync(own ?? 2, `${text}\n`);
+    if (own !== undefined) closeSync(own);
+  } catch {
+    // Nobody is left to be told.
+  }
+}
+
+/** Whether stdout is a terminal. */
+export function stdoutIsTerminal(): boolean {
+  return isatty(1);
+}

@@ -1,0 +1,151 @@
+import type { EventBody } from "../protocol/event.ts";
+import { isDelta, Merge } from "./merge.ts";
+
+/** Above this many waiting UTF-16 code units, whoever can wait should ({@link Window.room}). */
+export const QUEUE_UNITS = 256 * 1024;
+
+export interface WindowClock {
+  now(): number;
+  setTimeout(callback: () => void, ms: number): NodeJS.Timeout;
+  clearTimeout(timer: NodeJS.Timeout): void;
+}
+
+export const realWindowClock: WindowClock = {
+  now: () => performance.now(),
+  setTimeout: (callback, ms) => setTimeout(callback, ms),
+  clearTimeout: (timer) => clearTimeout(timer),
+};
+
+/**
+ * The merge rules with time around them: events are pushed in, and taken out by one taker when they are
+ * due. Pending text is due when the window (counted from the first pending delta) is over, when it is a
+ * block's first, when there is much of it, or when an event that is no delta follows. While the
+ * taker is away, since its reader is slow, deltas go on merging: a slow reader costs lines, never text.
+ *
+ * With a window of 0 ms every delta stays a line of its own, until more than {@link QUEUE_UNITS} wait.
+ */
+export class Window {
+  readonly #merge = new Merge();
+  readonly #coalesceMs: number;
+  readonly #clock: WindowClock;
+  #ready: EventBody[] = [];
+  #readyUnits = 0;
+  #since: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #over = false;
+  #ended = false;
+  #wakeTaker: (() => void) | undefined;
+  #wakePushers: (() => void)[] = [];
+
+  constructor(coalesceMs: number, clock: WindowClock = realWindowClock) {
+    this.#coalesceMs = coalesceMs;
+    this.#clock = clock;
+  }
+
+  push(body: EventBody): void {
+    const ready = this.#merge.add(body);
+    if (ready.length > 0) this.#enqueue(ready);
+    if (this.#coalesceMs === 0 && isDelta(body) && this.#waiting < QUEUE_UNITS) this.#enqueue(this.#merge.flush());
+    if (this.#ready.length > 0 || this.#merge.urgent) this.#wakeTaker?.();
+    else if (this.#merge.units > 0) this.#startWindow();
+  }
+
+  /** No more events will be pushed; what is pending is due. */
+  end(): void {
+    this.#ended = true;
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#wakeTaker?.();
+  }
+
+  /** Resolves with the events that are due, in order; with undefined after the end. For one taker. */
+  async take(): Promise<EventBody[] | undefined> {
+    while (!this.#due()) {
+      if (this.#ended && this.#waiting === 0) return undefined;
+      await new Promise<void>((resolve) => {
+        this.#wakeTaker = resolve;
+      });
+      this.#wakeTaker = undefined;
+    }
+    if (this.#merge.urgent || this.#over || this.#ended || this.#coalesceMs === 0) this.#enqueue(this.#merge.flush());
+    const taken = this.#ready;
+    this.#ready = [];
+    this.#readyUnits = 0;
+    this.#over = false;
+    this.#since = this.#merge.units > 0 ? this.#since : undefined;
+    this.#releasePushers();
+    return taken;
+  }
+
+  /** Resolves when little is waiting: the way in which a slow reader slows down those who can wait. */
+  async room(): Promise<void> {
+    while (this.#waiting >= QUEUE_UNITS) {
+      await new Promise<void>((resolve) => {
+        this.#wakePushers.push(resolve);
+      });
+    }
+  }
+
+  get #waiting(): number {
+    return this.#readyUnits + this.#merge.units;
+  }
+
+  #due(): boolean {
+    return this.#ready.length > 0 || this.#merge.urgent || ((this.#over || this.#ended) && this.#merge.units > 0);
+  }
+
+  #enqueue(bodies: EventBody[]): void {
+    for (const body of bodies) {
+      this.#ready.push(body);
+      this.#readyUnits += unitsOf(body);
+    }
+  }
+
+  #startWindow(): void {
+    this.#since ??= this.#clock.now();
+    // One timer serves many windows: re-armed when it fires, not when text is handed on.
+    this.#timer ??= this.#clock.setTimeout(() => this.#onTimer(), this.#coalesceMs);
+  }
+
+  #onTimer(): void {
+    this.#timer = undefined;
+    if (this.#merge.units === 0 || this.#since === undefined) return;
+    const left = this.#since + this.#coalesceMs - this.#clock.now();
+    if (left > 0.5) {
+      this.#timer = this.#clock.setTimeout(() => this.#onTimer(), left);
+      return;
+    }
+    this.#over = true;
+    this.#wakeTaker?.();
+  }
+
+  #releasePushers(): void {
+    if (this.#wakePushers.length === 0) return;
+    const wake = this.#wakePushers;
+    this.#wakePushers = [];
+    for (const resolve of wake) resolve();
+  }
+}
+
+/** Roughly what an event holds on to, in UTF-16 code units: enough to bound what waits. */
+function unitsOf(body: EventBody): number {
+  const ENVELOPE = 200;
+  switch (body.type) {
+    case "text_delta":
+    case "thinking_delta":
+    case "tool_output_delta":
+      return ENVELOPE + body.text.length;
+    case "tool_input_delta":
+      return ENVELOPE + body.partial_json.length;
+    case "message":
+      return body.content.reduce((sum, block) => sum + blockUnits(block), ENVELOPE);
+    case "tool_end":
+      return ENVELOPE + (typeof body.content === "string" ? body.content.length : JSON.stringify(body.content).length);
+    default:
+      return ENVELOPE;
+  }
+}
+
+function blockUnits(block: { type: string; text?: string; thinking?: string }): number {
+  return 200 + (block.text?.length ?? 0) + (block.thinking?.length ?? 0);
+}
