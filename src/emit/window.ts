@@ -77,13 +77,21 @@ export class Window {
     return taken;
   }
 
-  /** Resolves when little is waiting: the way in which a slow reader slows down those who can wait. */
-  async room(): Promise<void> {
-    while (this.#waiting >= QUEUE_UNITS) {
+  /** Resolves when little is waiting, the way in which a slow reader slows down those who can wait; or on abort. */
+  async room(signal: AbortSignal): Promise<void> {
+    const wake = () => this.#releasePushers();
+    signal.addEventListener("abort", wake, { once: true });
+    while (this.#waiting >= QUEUE_UNITS && !signal.aborted) {
       await new Promise<void>((resolve) => {
         this.#wakePushers.push(resolve);
       });
     }
+    signal.removeEventListener("abort", wake);
+  }
+
+  /** Whether more is waiting than should be added to. */
+  get isFull(): boolean {
+    return this.#waiting >= QUEUE_UNITS;
   }
 
   get #waiting(): number {

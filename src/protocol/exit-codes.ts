@@ -79,3 +79,19 @@ export function exitCodeOf(
       return status satisfies never;
   }
 }
+
+/** The status that an error gives to a step, a turn or a run. */
+export function statusOf(code: ErrorCode): Exclude<ResultStatus, "ok"> {
+  switch (code) {
+    case "cancelled":
+    case "reader_closed":
+      return "cancelled";
+    case "max_steps":
+    case "max_budget":
+    case "timeout":
+    case "max_tokens":
+      return "limit";
+    default:
+      return "error";
+  }
+}

@@ -40,7 +40,6 @@ export type NoticeLevel = (typeof NOTICE_LEVELS)[number];
 /** Each notice code with what it means; the documentation is made from this table. */
 export const NOTICES = {
   permission_denied: "A tool call was refused; the message names the tool, the rule and the cure.",
-  broad_rule: "An allow rule such as `Bash(git *)` is as good as `Bash`, since the program runs other programs.",
   malformed_provider_frame: "The provider sent a frame that could not be read; it was skipped.",
   unknown_provider_event: "The provider sent something that this version does not know; it was skipped.",
   stdin_ignored: "A prompt was given and the pipe on stdin sent nothing within 0.5 s; the run went on without it.",
