@@ -68,12 +68,17 @@ export class Output {
 
 /**
  * Waits for the last output after a cancellation: as long as the reader takes bytes, but not longer than
- * `timeoutMs` for a reader that takes none; then stdout is given up.
+ * `timeoutMs` for a reader that takes none; then calls `giveUp`.
  */
-export async function drainOrGiveUp(drained: Promise<void>, sink: Sink, timeoutMs: number): Promise<void> {
+export async function drainOrGiveUp(
+  drained: Promise<void>,
+  sink: Sink,
+  timeoutMs: number,
+  giveUp: () => void,
+): Promise<void> {
   let taken = sink.taken;
   const timer = setInterval(() => {
-    if (sink.taken === taken) sink.giveUp();
+    if (sink.taken === taken) giveUp();
     taken = sink.taken;
   }, timeoutMs);
   try {

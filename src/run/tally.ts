@@ -23,9 +23,15 @@ export class Tally {
   readonly #denials: Result["permission_denials"] = [];
   #turns = 0;
   #steps = 0;
+  #calls = 0;
   #apiMs = 0;
   #error: ErrorInfo | null = null;
   #last: TurnOutcome | undefined;
+
+  /** Calls that began to run. */
+  get calls(): number {
+    return this.#calls;
+  }
 
   apply(body: EventBody): void {
     this.#open.apply(body);
@@ -43,6 +49,9 @@ export class Tally {
         this.#usage.add(body.model, body.usage);
         this.#inputs.clear();
         for (const block of body.content) if (block.type === "tool_use") this.#inputs.set(block.id, block.input);
+        break;
+      case "tool_start":
+        this.#calls += 1;
         break;
       case "tool_end":
         if (body.status === "denied") this.#deny(body);
@@ -87,7 +96,7 @@ export class Tally {
       api_duration_ms: Math.round(this.#apiMs),
       permission_denials: this.#denials,
       children_left: childrenLeft,
-      signal,
+      signal: status === "cancelled" ? signal : null,
       synthetic: false,
     };
   }

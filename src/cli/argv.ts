@@ -1,0 +1,71 @@
+/** What the scan of the command line needs to know of an option. */
+export interface OptionShape {
+  /** `-p`, `--print`: every spelling. */
+  names: readonly string[];
+  takesValue: boolean;
+}
+
+/** The option whose value may begin with dashes, since it is a prompt. */
+const PROMPT_OPTION = "--print";
+const PROMPT_NAMES = ["-p", "--print", "--prompt"];
+
+/**
+ * Brings a command line into the form that the parser understands: camelCase options become
+ * kebab-case, and a prompt behind `-p`, which may begin with dashes, is tied to it.
+ */
+export function normalizeArgv(argv: readonly string[], options: readonly OptionShape[]): string[] {
+  const shapes = new Map(options.flatMap((option) => option.names.map((name) => [name, option] as const)));
+  const normal: string[] = [];
+  for (let index = 0; index < argv.length; index += 1) {
+    const word = argv[index] ?? "";
+    if (word === "--") return [...normal, ...argv.slice(index)];
+    const option = kebab(word, shapes);
+    if (PROMPT_NAMES.includes(option)) {
+      const next = argv[index + 1];
+      if (next !== undefined && isPrompt(next, shapes)) {
+        normal.push(`${PROMPT_OPTION}=${next}`);
+        index += 1;
+      } else {
+        normal.push(PROMPT_OPTION);
+      }
+    } else if (shapes.get(option)?.takesValue && index + 1 < argv.length) {
+      normal.push(option, argv[index + 1] ?? "");
+      index += 1;
+    } else {
+      normal.push(option);
+    }
+  }
+  return normal;
+}
+
+/** `--allowedTools=x` → `--allowed-tools=x`, where that is an option. */
+function kebab(word: string, shapes: ReadonlyMap<string, OptionShape>): string {
+  const match = /^(--[a-zA-Z][\w-]*)(=.*)?$/s.exec(word);
+  if (!match?.[1]) return word;
+  const name = match[1].replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return shapes.has(name) ? `${name}${match[2] ?? ""}` : word;
+}
+
+/** Behind `-p` everything is the prompt but what is an option, or looks just like a mistyped one. */
+function isPrompt(word: string, shapes: ReadonlyMap<string, OptionShape>): boolean {
+  if (!word.startsWith("-") || word === "-") return true;
+  if (word === "--") return false;
+  const name = kebab(word, shapes).replace(/=.*$/s, "");
+  if (shapes.has(name)) return false;
+  return !/^--?[a-zA-Z][\w-]*(=\S*)?$/.test(word);
+}
+
+/**
+ * The output format, found by a first look alone: a command line that cannot be parsed must still be
+ * answered in the format that it asks for.
+ */
+export function peekFormat(argv: readonly string[]): string | undefined {
+  let format: string | undefined;
+  for (const [index, word] of argv.entries()) {
+    if (word === "--") break;
+    if (word === "--json") format = "jsonl";
+    const match = /^--output(?:-f|F)ormat(?:=(.*))?$/s.exec(word);
+    if (match) format = match[1] ?? argv[index + 1];
+  }
+  return format;
+}

@@ -1,0 +1,194 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { PERMISSION_MODES, type PermissionMode } from "../protocol/words.ts";
+import type { OutputFormat } from "../run/options.ts";
+import { VERSION } from "../run/version.ts";
+import { collect, parseCount, parseDuration, parsePositiveDuration, parseWord } from "./values.ts";
+
+/** The flags of a run as commander hands them over: parsed one by one, not yet seen together. */
+export interface RunFlags {
+  print?: string | true;
+  outputFormat?: OutputFormat;
+  json?: true;
+  stdin: boolean;
+  model?: string;
+  provider?: "anthropic" | "fake";
+  baseUrl?: string;
+  maxTokens: number;
+  effort?: string;
+  thinking: "summarized" | "omitted" | "off";
+  systemPrompt?: string;
+  systemPromptFile?: string;
+  appendSystemPrompt?: string;
+  appendSystemPromptFile?: string;
+  tools?: string[];
+  allowedTools?: string[];
+  disallowedTools?: string[];
+  permissionMode?: PermissionMode;
+  dangerouslySkipPermissions?: true;
+  addDir?: string[];
+  cwd?: string;
+  maxSteps?: number;
+  timeout?: number;
+  toolTimeout: number;
+  idleTimeout: number;
+  maxRetries: number;
+  maxBudgetTokens?: number;
+  failOnDenied?: true;
+  keepChildren?: true;
+  coalesceMs: number;
+  deltas: boolean;
+  includeToolInput?: true;
+  heartbeat: number;
+  drainTimeout: number;
+  fake?: string;
+}
+
+const LATER = "is not part of this version yet";
+
+const MODES: Record<string, PermissionMode> = { bypassPermissions: "bypass" };
+const FORMATS = ["jsonl", "json", "text"] as const;
+const PROVIDERS = ["anthropic", "fake"] as const;
+const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
+
+/** Options of the design that later versions bring; until then they are refused by name. */
+const LATER_OPTIONS = [
+  "--input-format <format>",
+  "--stop-on-error",
+  "--session-id <uuid>",
+  "-r, --resume [session]",
+  "-c, --continue",
+  "--fork-session",
+  "--store <url>",
+  "--bg",
+  "--keep-open",
+  "--name <name>",
+  "--bare",
+  "--record <file>",
+  "--debug [file]",
+  "--permission-prompt-tool <tool>",
+  "--deterministic",
+];
+
+/** Names, flags and help of a run; the only place that knows commander. */
+export function runCommand(): Command {
+  const command = new Command("linefeed")
+    .description("A headless coding agent that prints every event as one JSON line.")
+    .usage("[-p] [prompt] [options]")
+    .argument("[prompt...]", "what to do; also from stdin, or both; - waits for stdin")
+    .allowExcessArguments(true)
+    .showSuggestionAfterError(true)
+    .version(VERSION, "-v, --version", "print the version")
+    .helpOption("-h, --help", "print this help")
+    .addHelpText("after", EXAMPLES);
+  for (const option of [...promptOptions(), ...modelOptions(), ...toolOptions(), ...limitOptions(), ...outputOptions()]) {
+    command.addOption(option);
+  }
+  for (const option of [...acceptedOptions(), ...laterOptions()]) command.addOption(option.hideHelp());
+  return command;
+}
+
+function promptOptions(): Option[] {
+  return [
+    new Option("-p, --print [prompt]", "run one prompt and exit; may stand alone or before the prompt"),
+    new Option("--no-stdin", "never read stdin"),
+    new Option("--system-prompt <text>", "replace the system prompt").conflicts("systemPromptFile"),
+    new Option("--system-prompt-file <file>", "replace it by a file's text"),
+    new Option("--append-system-prompt <text>", "add to the system prompt").conflicts("appendSystemPromptFile"),
+    new Option("--append-system-prompt-file <file>", "add a file's text"),
+    new Option("-C, --cwd <folder>", "work in this folder"),
+  ];
+}
+
+function modelOptions(): Option[] {
+  return [
+    new Option("-m, --model <name>", "the model (default: claude-opus-5-5; ANTHROPIC_MODEL)"),
+    new Option("--provider <name>", `${PROVIDERS.join(" or ")} (default: anthropic)`).argParser(
+      parseWord(PROVIDERS),
+    ),
+    new Option("--base-url <url>", "where the provider's API is (ANTHROPIC_BASE_URL)"),
+    new Option("--max-tokens <n>", "tokens of one answer").argParser(parseCount(1)).default(32_000),
+    new Option("--effort <level>", `how hard the model thinks: ${EFFORTS.join(", ")}`).argParser(parseWord(EFFORTS)),
+    new Option("--thinking <mode>", "summarized, omitted or off")
+      .argParser(parseWord(["summarized", "omitted", "off"]))
+      .default("summarized"),
+    new Option("--max-retries <n>", "how often a failed model call is tried again").argParser(parseCount(0)).default(6),
+    new Option("--idle-timeout <time>", "how long the model may say nothing")
+      .argParser(parsePositiveDuration)
+      .default(300_000, "300s"),
+    new Option("--fake <file>", "play a script instead of asking a model: offline, no key"),
+  ];
+}
+
+function toolOptions(): Option[] {
+  return [
+    new Option("--tools <names>", 'the tools to offer, "" for none').argParser(collect),
+    new Option("--allowed-tools <rules>", 'allow calls: Read, "Bash(git log *)"').argParser(collect),
+    new Option("--disallowed-tools <rules>", "deny calls; wins over everything").argParser(collect),
+    new Option("--permission-mode <mode>", PERMISSION_MODES.join(", ")).argParser(parseWord(PERMISSION_MODES, MODES)),
+    new Option("--dangerously-skip-permissions", "allow everything that no rule denies"),
+    new Option("--add-dir <folder>", "a further folder that may be read").argParser(collect),
+    new Option("--tool-timeout <time>", "how long a call may take").argParser(parsePositiveDuration).default(120_000, "120s"),
+    new Option("--keep-children", "let processes that calls started live on after the run"),
+    new Option("--fail-on-denied", "exit with 4 if a call was denied"),
+  ];
+}
+
+function limitOptions(): Option[] {
+  return [
+    new Option("--max-steps <n>", "model calls of a turn").argParser(parseCount(0)),
+    new Option("--max-turns <n>", "the same").argParser(parseCount(0)).hideHelp(),
+    new Option("--timeout <time>", "time of the run").argParser(parsePositiveDuration),
+    new Option("--max-budget-tokens <n>", "tokens of the run").argParser(parseCount(1)),
+  ];
+}
+
+function outputOptions(): Option[] {
+  return [
+    new Option("--output-format <format>", FORMATS.join(", ")).argParser(parseFormat),
+    new Option("--json", "short for --output-format jsonl"),
+    new Option("--coalesce-ms <n>", "merge deltas for this many ms; 0: every delta its own line")
+      .argParser(parseCount(0))
+      .default(50),
+    new Option("--no-deltas", "leave the deltas out"),
+    new Option("--include-tool-input", "stream the arguments of tool calls too"),
+    new Option("--heartbeat <time>", "a sign of life after so much silence; 0: none")
+      .argParser(parseDuration)
+      .default(15_000, "15s"),
+    new Option("--drain-timeout <time>", "after a signal, wait so long for a reader that takes nothing")
+      .argParser(parseDuration)
+      .default(10_000, "10s"),
+  ];
+}
+
+/** Scripts have these, and what they ask for is the case anyway. */
+function acceptedOptions(): Option[] {
+  return ["--include-partial-messages", "--verbose", "--no-session-persistence"].map((flags) => new Option(flags));
+}
+
+function laterOptions(): Option[] {
+  return LATER_OPTIONS.map((flags) => new Option(flags));
+}
+
+/** The first option on the command line that this version does not have, in words. */
+export function laterOption(command: Command): string | undefined {
+  const later = command.options.find(
+    (option) => LATER_OPTIONS.includes(option.flags) && command.getOptionValueSource(option.attributeName()) === "cli",
+  );
+  return later ? `${later.long ?? later.flags} ${LATER}` : undefined;
+}
+
+function parseFormat(text: string): OutputFormat {
+  if (text === "pretty" || text === "stream-json") throw new InvalidArgumentError(`${text} ${LATER}.`);
+  return parseWord(FORMATS)(text);
+}
+
+const EXAMPLES = `
+Times: a bare number is seconds; 500ms, 30s, 5m, 1h.
+
+Examples:
+  linefeed -p "why does the build fail?" --output-format jsonl | jq --unbuffered -c .type
+  git diff | linefeed -p "review this" --allowed-tools "Bash(git log *)"
+  linefeed -p "say hello" --fake script.json --json
+
+Exit codes: 0 ok, 1 error, 2 usage or configuration, 3 limit, 4 denied, 75 try again later, 128+n signal.
+`;

@@ -1,0 +1,162 @@
+import { readFile, realpath, stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { parseRules } from "../agent/rules.ts";
+import { AgentError } from "../protocol/errors.ts";
+import type { OutputFormat, ProviderOptions, RunOptions } from "../run/options.ts";
+import { newSessionId } from "../run/session-id.ts";
+import { isToolName, TOOL_NAMES, type ToolName } from "../tools/registry.ts";
+import type { RunFlags } from "./flags.ts";
+import type { Prompt } from "./prompt.ts";
+import { splitList } from "./values.ts";
+
+const DEFAULT_MODEL = "claude-opus-5-5";
+
+/** Everything about a run but its prompt. */
+export type CheckedOptions = Omit<RunOptions, "prompts" | "notices">;
+
+/**
+ * Looks at all flags and the environment together.
+ * @throws AgentError `usage` or `config`, naming the flag, variable or file.
+ */
+export async function checkOptions(flags: RunFlags, env: NodeJS.ProcessEnv): Promise<CheckedOptions> {
+  const cwd = await folder(flags.cwd ?? ".", "--cwd", process.cwd());
+  const provider = await providerOptions(flags, env);
+  return {
+    sessionId: newSessionId(Date.now()),
+    format: formatOf(flags),
+    provider,
+    model: modelOf(flags, provider, env),
+    maxTokens: flags.maxTokens,
+    effort: flags.effort,
+    thinking: flags.thinking,
+    systemPrompt: await textOption("--system-prompt-file", flags.systemPrompt, flags.systemPromptFile),
+    appendSystemPrompt: await textOption(
+      "--append-system-prompt-file",
+      flags.appendSystemPrompt,
+      flags.appendSystemPromptFile,
+    ),
+    tools: toolNames(flags.tools),
+    allow: (flags.allowedTools ?? []).flatMap(parseRules),
+    deny: (flags.disallowedTools ?? []).flatMap(parseRules),
+    permissionMode: flags.dangerouslySkipPermissions ? "bypass" : (flags.permissionMode ?? "default"),
+    cwd,
+    addDirs: await Promise.all((flags.addDir ?? []).map((path) => folder(path, "--add-dir", cwd))),
+    maxSteps: flags.maxSteps,
+    timeoutMs: flags.timeout,
+    toolTimeoutMs: flags.toolTimeout,
+    idleTimeoutMs: flags.idleTimeout,
+    maxRetries: flags.maxRetries,
+    maxBudgetTokens: flags.maxBudgetTokens,
+    failOnDenied: flags.failOnDenied ?? false,
+    keepChildren: flags.keepChildren ?? false,
+    coalesceMs: flags.coalesceMs,
+    deltas: flags.deltas,
+    includeToolInput: flags.includeToolInput ?? false,
+    heartbeatMs: flags.heartbeat,
+    drainTimeoutMs: flags.drainTimeout,
+    environment: env,
+  };
+}
+
+export function withPrompt(options: CheckedOptions, prompt: Prompt): RunOptions {
+  return { ...options, prompts: [prompt.text], notices: prompt.notices };
+}
+
+function formatOf(flags: RunFlags): OutputFormat {
+  return flags.outputFormat ?? (flags.json ? "jsonl" : "text");
+}
+
+function modelOf(flags: RunFlags, provider: ProviderOptions, env: NodeJS.ProcessEnv): string {
+  if (flags.model !== undefined && flags.model.trim() === "") throw new AgentError("usage", "--model is empty");
+  if (flags.model !== undefined) return flags.model;
+  switch (provider.name) {
+    case "anthropic":
+      return nonEmpty(env["ANTHROPIC_MODEL"]) ?? DEFAULT_MODEL;
+    case "fake":
+      return provider.script.model ?? "fake";
+    default:
+      return provider satisfies never;
+  }
+}
+
+async function providerOptions(flags: RunFlags, env: NodeJS.ProcessEnv): Promise<ProviderOptions> {
+  if (flags.fake !== undefined) {
+    if (flags.provider === "anthropic") throw new AgentError("usage", "--fake and --provider anthropic exclude each other");
+    const [{ parseScript }, json] = await Promise.all([
+      import("../model/scripted/script.ts"),
+      textFile(flags.fake, "--fake"),
+    ]);
+    return { name: "fake", script: parseScript(json, flags.fake) };
+  }
+  if (flags.provider === "fake") throw new AgentError("usage", "--provider fake needs a script: --fake file.json");
+  return anthropicOptions(flags, env);
+}
+
+function anthropicOptions(flags: RunFlags, env: NodeJS.ProcessEnv): ProviderOptions {
+  const apiKey = nonEmpty(env["ANTHROPIC_API_KEY"]);
+  const authToken = nonEmpty(env["ANTHROPIC_AUTH_TOKEN"]);
+  if (apiKey === undefined && authToken === undefined) {
+    throw new AgentError(
+      "config",
+      "there is no key: set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN), or play a script offline with --fake file.json",
+    );
+  }
+  const [baseName, baseUrl] = flags.baseUrl === undefined ? (["ANTHROPIC_BASE_URL", nonEmpty(env["ANTHROPIC_BASE_URL"])] as const) : (["--base-url", flags.baseUrl] as const);
+  if (baseUrl !== undefined && !isHttpUrl(baseUrl)) {
+    const code = baseName === "--base-url" ? "usage" : "config";
+    throw new AgentError(code, `${baseName} is "${baseUrl}", which is no http or https address`);
+  }
+  return { name: "anthropic", apiKey, authToken, baseUrl, proxy: proxyOf(env) };
+}
+
+function proxyOf(env: NodeJS.ProcessEnv): { http: string | undefined; https: string | undefined; noProxy: string | undefined } | undefined {
+  const http = nonEmpty(env["http_proxy"]) ?? nonEmpty(env["HTTP_PROXY"]);
+  const https = nonEmpty(env["https_proxy"]) ?? nonEmpty(env["HTTPS_PROXY"]);
+  if (http === undefined && https === undefined) return undefined;
+  return { http, https, noProxy: nonEmpty(env["no_proxy"]) ?? nonEmpty(env["NO_PROXY"]) };
+}
+
+function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
+
+function toolNames(lists: string[] | undefined): ToolName[] {
+  if (lists === undefined) return [...TOOL_NAMES];
+  const names = splitList(lists);
+  const unknown = names.find((name) => !isToolName(name));
+  if (unknown !== undefined) {
+    throw new AgentError("usage", `--tools names "${unknown}"; the tools are ${TOOL_NAMES.join(", ")}`);
+  }
+  return names.filter(isToolName);
+}
+
+async function folder(path: string, flag: string, base: string): Promise<string> {
+  const absolute = resolve(base, path);
+  try {
+    const real = await realpath(absolute);
+    if ((await stat(real)).isDirectory()) return real;
+  } catch {
+    throw new AgentError("usage", `${flag}: there is no folder ${absolute}`);
+  }
+  throw new AgentError("usage", `${flag}: ${absolute} is no folder`);
+}
+
+async function textOption(
+  flag: string,
+  text: string | undefined,
+  file: string | undefined,
+): Promise<string | undefined> {
+  return file === undefined ? text : textFile(file, flag);
+}
+
+async function textFile(path: string, flag: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw new AgentError("config", `${flag}: ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function nonEmpty(text: string | undefined): string | undefined {
+  return text === undefined || text.trim() === "" ? undefined : text.trim();
+}

@@ -1,0 +1,103 @@
+import { CommanderError } from "commander";
+import { openSink } from "../emit/stdout.ts";
+import { AgentError } from "../protocol/errors.ts";
+import { Cancellation, watchSignals } from "../run/cancellation.ts";
+import { run, type RunEnd } from "../run/run.ts";
+import { normalizeArgv, peekFormat, type OptionShape } from "./argv.ts";
+import { laterOption, runCommand, type RunFlags } from "./flags.ts";
+import { checkOptions, withPrompt } from "./options.ts";
+import { readPrompt } from "./prompt.ts";
+import { reportError, reportFailure } from "./report.ts";
+
+/** After the last word the process must be gone within this time, in ms, whatever its signal does. */
+const LAST_MS = 500;
+
+/** The program: command line in, events out, exit code set. The only place that ends the process. */
+export async function main(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const cancellation = new Cancellation();
+  const unwatchSignals = watchSignals(cancellation);
+  const onBug = (error: unknown) => cancellation.cancel(internalError(error));
+  process.on("uncaughtException", onBug);
+  process.on("unhandledRejection", onBug);
+  const end = await runOrReport(argv, env, cancellation);
+  unwatchSignals();
+  if (end) leave(end);
+}
+
+/** Undefined: only help was asked for, and it is still on its way out. */
+async function runOrReport(
+  argv: readonly string[],
+  env: NodeJS.ProcessEnv,
+  cancellation: Cancellation,
+): Promise<RunEnd | undefined> {
+  let format = peekFormat(argv) ?? "text";
+  try {
+    const parsed = parse(argv);
+    if (!parsed) return undefined;
+    const options = await checkOptions(parsed.flags, env);
+    format = options.format;
+    const { print, stdin: useStdin } = parsed.flags;
+    const printed = print === true ? undefined : print;
+    const prompt = await readPrompt({ printed, positional: parsed.positional, useStdin }, cancellation.signal);
+    const end = await run(withPrompt(options, prompt), {
+      sink: openSink(1),
+      cancellation,
+      date: () => new Date(),
+      random: Math.random,
+    });
+    reportError(end, format);
+    return end;
+  } catch (error) {
+    return reportFailure(error, format, cancellation.signalName);
+  }
+}
+
+interface Parsed {
+  flags: RunFlags;
+  positional: string[];
+}
+
+/** @throws AgentError `usage` naming the flag. */
+function parse(argv: readonly string[]): Parsed | undefined {
+  const command = runCommand().exitOverride().configureOutput({ outputError: () => undefined });
+  const shapes = command.options.map(
+    (option): OptionShape => ({
+      names: [option.short, option.long].filter((name) => name !== undefined),
+      takesValue: option.required,
+    }),
+  );
+  try {
+    command.parse(normalizeArgv(argv, shapes), { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return undefined;
+    throw new AgentError("usage", usageMessage(error.message));
+  }
+  const later = laterOption(command);
+  if (later !== undefined) throw new AgentError("usage", later);
+  const flags = command.opts<RunFlags & { maxTurns?: number }>();
+  return { flags: { ...flags, ...maxStepsOf(flags) }, positional: command.args };
+}
+
+function maxStepsOf({ maxSteps, maxTurns }: { maxSteps?: number; maxTurns?: number }): { maxSteps?: number } {
+  const steps = maxSteps ?? maxTurns;
+  return steps === undefined ? {} : { maxSteps: steps };
+}
+
+function usageMessage(message: string): string {
+  const plain = message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ");
+  return `${plain}${/[.?)]$/.test(plain) ? "" : "."} See linefeed --help`;
+}
+
+function internalError(error: unknown): AgentError {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return new AgentError("internal", `internal error, please report it: ${text}`, { cause: error });
+}
+
+/** Everything is written by now. A run that a signal ended ends by that signal, so that shell loops stop too. */
+function leave({ exitCode, signal }: RunEnd): void {
+  if (signal === null) process.exit(exitCode);
+  // Where the signal does nothing (process 1 of a container), the code has to do.
+  setTimeout(() => process.exit(exitCode), LAST_MS);
+  process.kill(process.pid, signal);
+}

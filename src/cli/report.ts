@@ -1,0 +1,37 @@
+import { encode } from "../emit/encode.ts";
+import { openSink, writeStderr } from "../emit/stdout.ts";
+import { stampLone } from "../emit/stamp.ts";
+import { toErrorInfo, type ErrorInfo } from "../protocol/errors.ts";
+import type { SignalName } from "../protocol/words.ts";
+import type { RunEnd } from "../run/run.ts";
+import { loneResult } from "../run/tally.ts";
+
+/** Ends a run that never began: a lone `result` in the formats that promise one, a line on stderr. */
+export async function reportFailure(thrown: unknown, format: string, signal: SignalName | null): Promise<RunEnd> {
+  const error = toErrorInfo(thrown);
+  const result = loneResult(error, signal);
+  const end = { exitCode: result.exit_code, signal: result.signal, error };
+  if (format === "jsonl" || format === "json") {
+    try {
+      await openSink(1).write(encode(stampLone(result, null, new Date())));
+    } catch {
+      // Nobody reads it; the exit code still tells.
+    }
+  }
+  reportError(end, format);
+  return end;
+}
+
+/**
+ * Tells the person on stderr what went wrong, where stdout does not: always in text, and for a wrong command
+ * line or an unwritable stdout also beside the `result`. Whoever ended the run himself needs no telling.
+ */
+export function reportError({ error }: RunEnd, format: string): void {
+  if (!error || error.code === "reader_closed" || error.code === "cancelled") return;
+  const beside = isForPerson(error);
+  if (format === "text" || beside) writeStderr(`linefeed: ${error.message} [${error.code}]`);
+}
+
+function isForPerson({ code }: ErrorInfo): boolean {
+  return code === "usage" || code === "config" || code === "io";
+}

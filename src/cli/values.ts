@@ -1,0 +1,49 @@
+import { InvalidArgumentError } from "commander";
+
+const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
+
+/** A duration in ms: a bare number is seconds; `500ms`, `30s`, `5m`, `1h` are understood. */
+export function parseDuration(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h)?$/.exec(text.trim());
+  if (!match) throw new InvalidArgumentError("Write seconds, or 500ms, 30s, 5m, 1h.");
+  const unit = Object.entries(UNITS).find(([name]) => name === (match[2] ?? "s"));
+  return Number(match[1]) * (unit?.[1] ?? 1000);
+}
+
+/** A duration of which zero would make no sense. */
+export function parsePositiveDuration(text: string): number {
+  const ms = parseDuration(text);
+  if (ms <= 0) throw new InvalidArgumentError("It must be more than zero.");
+  return ms;
+}
+
+/** A whole number from `least` on. */
+export function parseCount(least: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d[\d_]*$/.test(text.trim()) ? Number(text.trim().replaceAll("_", "")) : Number.NaN;
+    if (!Number.isSafeInteger(value) || value < least) {
+      throw new InvalidArgumentError(`Write a whole number from ${least} on.`);
+    }
+    return value;
+  };
+}
+
+/** One of a list of words, also in camelCase. */
+export function parseWord<Word extends string>(words: readonly Word[], more: Record<string, Word> = {}): (text: string) => Word {
+  return (text) => {
+    const kebab = text.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    const word = words.find((candidate) => candidate === text || candidate === kebab) ?? more[text];
+    if (word === undefined) throw new InvalidArgumentError(`Choose one of ${words.join(", ")}.`);
+    return word;
+  };
+}
+
+/** Collects an option that may be repeated. */
+export function collect(text: string, before: string[] | undefined): string[] {
+  return [...(before ?? []), text];
+}
+
+/** The words of lists separated by commas or spaces, without repeats. */
+export function splitList(lists: readonly string[]): string[] {
+  return [...new Set(lists.flatMap((list) => list.split(/[\s,]+/)).filter((word) => word !== ""))];
+}

@@ -1,0 +1,258 @@
+import { randomBytes } from "node:crypto";
+import type { Agent } from "../agent/agent.ts";
+import type { Format } from "../emit/formats/format.ts";
+import { jsonFormat } from "../emit/formats/json.ts";
+import { jsonlFormat } from "../emit/formats/jsonl.ts";
+import { textFormat } from "../emit/formats/text.ts";
+import { isDelta } from "../emit/merge.ts";
+import { SinkError, type Sink } from "../emit/sink.ts";
+import { createStamp } from "../emit/stamp.ts";
+import { Window } from "../emit/window.ts";
+import type { PromptContent } from "../protocol/content.ts";
+import type { EventBody } from "../protocol/event.ts";
+import { AgentError, toErrorInfo, type ErrorInfo } from "../protocol/errors.ts";
+import { exitCodeOf, statusOf } from "../protocol/exit-codes.ts";
+import type { SignalName } from "../protocol/words.ts";
+import { PROTOCOL_VERSION } from "../protocol/version.ts";
+import { ActiveClock } from "./active-clock.ts";
+import type { Cancellation } from "./cancellation.ts";
+import { Heartbeat } from "./heartbeat.ts";
+import type { OutputFormat, RunOptions } from "./options.ts";
+import { drainOrGiveUp, Output } from "./output.ts";
+import { Tally } from "./tally.ts";
+import { VERSION } from "./version.ts";
+import { Workshop, type Closing } from "./workshop.ts";
+
+/** How long a cancelled run may take to end its calls in order, in ms; then it is closed as it stands. */
+const UNWIND_MS = 10_000;
+
+/** What there is to clear up after a run that called no tool. */
+const NO_CALLS: Closing = { childrenLeft: [], notice: undefined };
+
+/** The world that a run acts on. */
+export interface Host {
+  sink: Sink;
+  cancellation: Cancellation;
+  date: () => Date;
+  /** As `Math.random`. */
+  random: () => number;
+}
+
+export interface RunEnd {
+  exitCode: number;
+  /** The signal that ended the run, for the process to end by. */
+  signal: SignalName | null;
+  /** What a person on stderr should be told; null after a run that is `ok`. */
+  error: ErrorInfo | null;
+}
+
+/**
+ * One run, from its `init` line to its `result` line, whatever happens in between. Resolves when the
+ * output is written, or given up; rejects only on a bug in the output itself.
+ */
+export async function run(options: RunOptions, host: Host): Promise<RunEnd> {
+  return new Run(options, host).run();
+}
+
+class Run {
+  readonly #options: RunOptions;
+  readonly #host: Host;
+  readonly #clock = new ActiveClock();
+  readonly #tally = new Tally();
+  readonly #window: Window;
+  readonly #output: Output;
+  readonly #heartbeat: Heartbeat;
+  readonly #workshop: Workshop;
+  readonly #begun = this.#clock.now();
+  #closed = false;
+  #givenUp = false;
+
+  constructor(options: RunOptions, host: Host) {
+    this.#options = options;
+    this.#host = host;
+    this.#window = new Window(options.coalesceMs);
+    this.#output = new Output({
+      window: this.#window,
+      stamp: createStamp({ sessionId: options.sessionId, firstSeq: 1, date: host.date }),
+      format: formatOf(options.format),
+      sink: host.sink,
+      clock: this.#clock,
+      onFailure: (error) => host.cancellation.cancel(outputError(error)),
+    });
+    this.#workshop = new Workshop(options, this.#clock, randomBytes(8).toString("hex"));
+    this.#heartbeat = new Heartbeat({
+      intervalMs: options.heartbeatMs,
+      now: () => this.#clock.now(),
+      lastPrinted: () => this.#output.lastPrinted,
+      blocked: () => this.#clock.blocked,
+      emit: (body) => this.#emit(body),
+    });
+  }
+
+  async run(): Promise<RunEnd> {
+    const drained = this.#output.drain();
+    drained.catch((error: unknown) => this.#host.cancellation.cancel(new AgentError("internal", String(error))));
+    this.#emit(this.#init());
+    for (const notice of this.#options.notices) this.#emit(notice);
+    await this.#untilDoneOrUnwound(this.#turns());
+    const end = await this.#lastWord();
+    await this.#waitForOutput(drained);
+    return this.#afterOutput(end);
+  }
+
+  #init(): EventBody {
+    const { model, provider, cwd, tools, permissionMode } = this.#options;
+    return {
+      type: "init",
+      protocol: PROTOCOL_VERSION,
+      version: VERSION,
+      model,
+      provider: provider.name,
+      cwd,
+      tools,
+      permission_mode: permissionMode,
+      resumed: false,
+    };
+  }
+
+  /** Answers the prompts. Never rejects: what fails becomes the run's error. */
+  async #turns(): Promise<void> {
+    const { signal } = this.#host.cancellation;
+    const over = new AbortController();
+    const timeout = this.#watchTimeout(over.signal);
+    try {
+      // zod, the tools and the provider's library come in here, behind the `init` line.
+      const { createAgent } = await import("./create-agent.ts");
+      const agent = await createAgent(this.#options, this.#workshop, this.#host.random);
+      for (const prompt of this.#options.prompts) {
+        if (signal.aborted) throw signal.reason;
+        await this.#turn(agent, prompt, signal);
+      }
+    } catch (error) {
+      this.#tally.fail(toErrorInfo(signal.aborted ? signal.reason : error));
+    } finally {
+      over.abort();
+      await timeout;
+    }
+  }
+
+  async #turn(agent: Agent, prompt: PromptContent, signal: AbortSignal): Promise<void> {
+    const turn = agent.runTurn(prompt, signal);
+    for (;;) {
+      const next = await turn.next();
+      if (next.done) return this.#tally.endTurn(next.value);
+      this.#emit(next.value);
+      if (this.#window.isFull && mayWait(next.value)) await this.#window.room(signal);
+    }
+  }
+
+  async #watchTimeout(over: AbortSignal): Promise<void> {
+    const { timeoutMs } = this.#options;
+    if (timeoutMs === undefined) return;
+    await this.#clock.sleep(timeoutMs, over);
+    if (over.aborted) return;
+    this.#host.cancellation.cancel(new AgentError("timeout", `the run reached its limit of ${timeoutMs / 1000} s (--timeout)`));
+  }
+
+  /** A cancelled run gets its time to end in order; nobody waits for it for ever. */
+  async #untilDoneOrUnwound(turns: Promise<void>): Promise<void> {
+    const { signal } = this.#host.cancellation;
+    let timer: NodeJS.Timeout | undefined;
+    const unwound = new Promise<void>((resolve) => {
+      const startTimer = () => {
+        timer = setTimeout(resolve, UNWIND_MS);
+      };
+      if (signal.aborted) startTimer();
+      else signal.addEventListener("abort", startTimer, { once: true });
+    });
+    await Promise.race([turns, unwound]);
+    clearTimeout(timer);
+  }
+
+  async #lastWord(): Promise<RunEnd> {
+    const { cancellation } = this.#host;
+    const { childrenLeft, notice } = this.#tally.calls > 0 ? await this.#workshop.close() : NO_CALLS;
+    if (notice) this.#emit(notice);
+    if (cancellation.signal.aborted) {
+      const error = toErrorInfo(cancellation.signal.reason);
+      for (const body of this.#tally.closing(error)) this.#emit(body);
+    }
+    const result = this.#tally.result({
+      durationMs: this.#clock.now() - this.#begun,
+      childrenLeft,
+      signal: cancellation.signalName,
+      failOnDenied: this.#options.failOnDenied,
+    });
+    this.#emit(result);
+    this.#heartbeat.stop();
+    this.#closed = true;
+    this.#window.end();
+    return { exitCode: result.exit_code, signal: result.signal, error: result.error };
+  }
+
+  async #waitForOutput(drained: Promise<void>): Promise<void> {
+    const { cancellation, sink } = this.#host;
+    const giveUp = () => {
+      this.#givenUp = true;
+      sink.giveUp();
+    };
+    cancellation.onImpatience(giveUp);
+    if (!cancellation.signal.aborted) {
+      await Promise.race([
+        drained,
+        new Promise<void>((resolve) => cancellation.signal.addEventListener("abort", () => resolve(), { once: true })),
+      ]);
+    }
+    if (cancellation.signal.aborted) await drainOrGiveUp(drained, sink, this.#options.drainTimeoutMs, giveUp);
+    await drained;
+  }
+
+  /** A last word that could not be written was none: then the exit code says so. */
+  #afterOutput(end: RunEnd): RunEnd {
+    const { failure } = this.#output;
+    if (!failure || this.#givenUp || end.exitCode !== 0) return end;
+    const error = toErrorInfo(outputError(failure));
+    return { exitCode: exitCodeOf(statusOf(error.code), error, null), signal: null, error };
+  }
+
+  #emit(body: EventBody): void {
+    if (this.#closed) return;
+    this.#tally.apply(body);
+    this.#heartbeat.apply(body);
+    if (!this.#options.deltas && isDelta(body)) return;
+    this.#window.push(body);
+  }
+}
+
+/** The model's stream is always read on; whatever comes between streams may wait for a slow reader. */
+function mayWait(body: EventBody): boolean {
+  switch (body.type) {
+    case "message":
+    case "tool_output_delta":
+    case "tool_end":
+    case "step_end":
+    case "turn_end":
+      return true;
+    default:
+      return false;
+  }
+}
+
+function outputError(error: SinkError): AgentError {
+  if (error.kind === "reader_closed") return new AgentError("reader_closed", `${error.message}; the agent was stopped`);
+  const cure = error.errno === "ENOSPC" ? "make room on the disk" : "check where stdout goes";
+  return new AgentError("io", `${error.message}; ${cure}`);
+}
+
+function formatOf(format: OutputFormat): Format {
+  switch (format) {
+    case "jsonl":
+      return jsonlFormat();
+    case "json":
+      return jsonFormat();
+    case "text":
+      return textFormat();
+    default:
+      return format satisfies never;
+  }
+}

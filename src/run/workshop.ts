@@ -1,0 +1,68 @@
+import type { ToolRunner } from "../agent/tool-calls.ts";
+import type { EventBodyOf } from "../protocol/event.ts";
+import { toolEnvironment } from "../tools/environment.ts";
+import type { ActiveClock } from "./active-clock.ts";
+import type { RunOptions } from "./options.ts";
+import { OutputDirectory } from "./output-directory.ts";
+
+/** How many commands a notice names. */
+const NAMED = 5;
+
+export interface Closing {
+  childrenLeft: EventBodyOf<"result">["children_left"];
+  /** What there is to say about processes that were ended. */
+  notice: EventBodyOf<"notice"> | undefined;
+}
+
+/** Where a run's calls work: what they may touch, where their output goes, and the processes that they leave. */
+export class Workshop {
+  readonly policy: ToolRunner["policy"];
+  readonly context: ToolRunner["context"];
+  readonly #keepChildren: boolean;
+  readonly #outputs: OutputDirectory;
+
+  /** `processMark` is what every process of this run is known by. */
+  constructor(options: RunOptions, clock: ActiveClock, processMark: string) {
+    const roots = [options.cwd, ...options.addDirs];
+    // The model is told the file of a whole output, so it may read it.
+    this.#outputs = new OutputDirectory((path) => roots.push(path));
+    this.#keepChildren = options.keepChildren;
+    this.policy = {
+      mode: options.permissionMode,
+      allow: options.allow,
+      deny: options.deny,
+      cwd: options.cwd,
+      roots,
+    };
+    this.context = {
+      cwd: options.cwd,
+      clock,
+      timeoutMs: options.toolTimeoutMs,
+      outputDirectory: () => this.#outputs.get(),
+      environment: toolEnvironment(options.environment),
+      processMark,
+    };
+  }
+
+  /** Ends the processes that calls have left, or lists them where they may stay; removes temporary files. */
+  async close(): Promise<Closing> {
+    this.#outputs.remove();
+    const { endProcesses, survivors } = await import("../tools/processes.ts");
+    const left = survivors(this.context.processMark);
+    if (left.length === 0 || this.#keepChildren) return { childrenLeft: listed(left), notice: undefined };
+    const unended = await endProcesses(this.context.processMark);
+    const commands = left.slice(0, NAMED).map(({ command, pid }) => `${command} (${pid})`);
+    const more = left.length > NAMED ? ` and ${left.length - NAMED} more` : "";
+    const notice = {
+      type: "notice",
+      level: "info",
+      code: "children_ended",
+      message: `ended with the run: ${commands.join(", ")}${more}; --keep-children lets them live`,
+    } as const;
+    return { childrenLeft: listed(unended), notice };
+  }
+}
+
+function listed(survivors: readonly { pid: number; command: string; toolUseId: string }[]): Closing["childrenLeft"] {
+  return survivors.map(({ pid, command, toolUseId }) => ({ pid, command, tool_use_id: toolUseId }));
+}

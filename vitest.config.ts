@@ -1,0 +1,34 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: "unit",
+          include: ["tests/{protocol,agent,emit,model,testing}/**/*.test.ts", "tests/{schemas,golden}.test.ts"],
+          pool: "threads",
+          testTimeout: 30_000,
+        },
+      },
+      {
+        test: {
+          name: "tools",
+          include: ["tests/tools/**/*.test.ts"],
+          pool: "forks",
+          testTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: "process",
+          include: ["tests/{cli,promises,faults,run,docs}/**/*.test.ts", "tests/architecture.test.ts"],
+          globalSetup: "tests/support/build.ts",
+          pool: "forks",
+          // Against hanging only: nothing here is a measurement.
+          testTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});
