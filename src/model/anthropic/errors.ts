@@ -1,0 +1,163 @@
+import type { ErrorCode } from "../../protocol/errors.ts";
+import { ModelError } from "../client.ts";
+import { connectionFault, excerpt, isRetryableStatus, retryAfterMs } from "../http.ts";
+import { isRecord, record, string } from "./json.ts";
+
+/** What every message may need: where the request went, and a guard for the key. */
+export interface ErrorContext {
+  /** Host and port of the provider. */
+  host: string;
+  model: string;
+  /** Takes the key out of a text; to be applied before a text is shortened. */
+  redact: (text: string) => string;
+}
+
+/** An answer that is no success. */
+export interface FailedAnswer {
+  status: number;
+  headers: Headers;
+  /** The parsed body; undefined if it is no JSON. */
+  json: unknown;
+  /** The body as text, where it is no JSON. */
+  text: string;
+}
+
+/** The words of Anthropic's error objects (https://docs.anthropic.com/en/api/errors). */
+const TYPES: ReadonlyMap<string, { code: ErrorCode; retryable: boolean }> = new Map([
+  ["invalid_request_error", { code: "invalid_request", retryable: false }],
+  ["authentication_error", { code: "authentication", retryable: false }],
+  ["billing_error", { code: "billing", retryable: false }],
+  ["permission_error", { code: "permission", retryable: false }],
+  ["not_found_error", { code: "not_found", retryable: false }],
+  ["request_too_large", { code: "context_overflow", retryable: false }],
+  ["rate_limit_error", { code: "rate_limit", retryable: true }],
+  ["api_error", { code: "server_error", retryable: true }],
+  ["timeout_error", { code: "server_error", retryable: true }],
+  ["overloaded_error", { code: "overloaded", retryable: true }],
+]);
+
+const STATUSES: ReadonlyMap<number, ErrorCode> = new Map([
+  [401, "authentication"],
+  [402, "billing"],
+  [403, "permission"],
+  [404, "not_found"],
+  [408, "server_error"],
+  [409, "server_error"],
+  [413, "context_overflow"],
+  [422, "invalid_request"],
+  [429, "rate_limit"],
+  [503, "overloaded"],
+  [529, "overloaded"],
+]);
+
+// Both come as `invalid_request_error`, so only the sentence tells them from a bad request.
+const CONTEXT_OVERFLOW =
+  /prompt is too long|input is too long|too many (input )?tokens|exceeds? (the )?(model'?s? )?(maximum )?context|context (window|limit|length)/i;
+const NO_CREDIT = /credit balance|spend limit/i;
+
+/** The error for an answer with an HTTP status that is no success. */
+export function httpError(answer: FailedAnswer, context: ErrorContext): ModelError {
+  const error = errorObject(answer.json);
+  const said = error ? error.message : excerpt(context.redact(answer.text || describe(answer.json)));
+  const code = codeOf(answer.status, error?.type ?? "", said);
+  const where = `HTTP ${answer.status} from ${context.host}`;
+  return new ModelError(code, sentence(context.redact(said), where, hint(code, context)), {
+    httpStatus: answer.status,
+    retryable: isRetryableStatus(answer.status, answer.headers),
+    requestId: answer.headers.get("request-id"),
+    retryAfterMs: retryAfterMs(answer.headers),
+  });
+}
+
+/** The error for an error object that came inside a successful answer. */
+export function streamError(json: unknown, context: ErrorContext): ModelError {
+  const error = errorObject(json) ?? { type: "", message: excerpt(context.redact(describe(json))) };
+  const known = TYPES.get(error.type) ?? { code: "server_error", retryable: true };
+  const code = known.code === "invalid_request" ? refine(known.code, error.message) : known.code;
+  const where = `${error.type || "an error"} from ${context.host}, inside its answer`;
+  return new ModelError(code, sentence(context.redact(error.message), where, hint(code, context)), {
+    retryable: known.retryable,
+    requestId: string(record(json)["request_id"]) || null,
+  });
+}
+
+/** The error for a connection that could not be made, or that broke before the answer began. */
+export function connectError(thrown: unknown, context: ErrorContext): ModelError {
+  const fault = connectionFault(thrown);
+  const reason = excerpt(context.redact(fault.reason));
+  switch (fault.kind) {
+    case "certificate":
+      return new ModelError(
+        "network",
+        `the certificate of ${context.host} was not accepted (${reason}); behind a company's proxy set NODE_EXTRA_CA_CERTS to its root certificate`,
+        { cause: thrown },
+      );
+    case "timeout":
+      return new ModelError("idle_timeout", `${context.host} did not answer in time (${reason})`, {
+        retryable: true,
+        cause: thrown,
+      });
+    case "unreachable":
+      return new ModelError(
+        "network",
+        `could not reach ${context.host} (${reason}); check the network, --base-url or ANTHROPIC_BASE_URL, and HTTPS_PROXY if there is a proxy`,
+        { retryable: true, cause: thrown },
+      );
+    default:
+      return fault.kind satisfies never;
+  }
+}
+
+/** The error for a connection that broke after the answer had begun. */
+export function brokenStream(thrown: unknown, context: ErrorContext): ModelError {
+  const fault = connectionFault(thrown);
+  const reason = excerpt(context.redact(fault.reason));
+  const code = fault.kind === "timeout" ? "idle_timeout" : "stream_interrupted";
+  const message = `the connection to ${context.host} broke off in the middle of the answer (${reason})`;
+  return new ModelError(code, message, { retryable: true, cause: thrown });
+}
+
+function codeOf(status: number, type: string, said: string): ErrorCode {
+  const code = STATUSES.get(status) ?? (status >= 500 ? "server_error" : TYPES.get(type)?.code);
+  return refine(code ?? "invalid_request", said);
+}
+
+function refine(code: ErrorCode, said: string): ErrorCode {
+  if (code !== "invalid_request" && code !== "permission") return code;
+  if (NO_CREDIT.test(said)) return "billing";
+  return code === "invalid_request" && CONTEXT_OVERFLOW.test(said) ? "context_overflow" : code;
+}
+
+/** Anthropic's shape is `{type: "error", error: {type, message}}`; gateways leave parts of it out. */
+function errorObject(json: unknown): { type: string; message: string } | undefined {
+  const error = record(json)["error"];
+  if (typeof error === "string") return { type: "", message: error };
+  if (!isRecord(error) || typeof error["message"] !== "string") return undefined;
+  return { type: string(error["type"]), message: error["message"] };
+}
+
+function describe(json: unknown): string {
+  return json === undefined ? "" : JSON.stringify(json);
+}
+
+function sentence(said: string, where: string, advice: string): string {
+  const words = excerpt(said, 1000) || "no reason given";
+  return `${words} (${where})${advice === "" ? "" : `; ${advice}`}`;
+}
+
+const LATER = () => "try again later";
+
+const HINTS: Partial<Record<ErrorCode, (context: ErrorContext) => string>> = {
+  authentication: () => "check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN",
+  permission: ({ model }) => `check that the key may use ${model}`,
+  billing: () => "check the account's credit and billing",
+  not_found: ({ model, host }) => `check --model (${model}) and --base-url (${host})`,
+  context_overflow: () => "the conversation is too long for the model: start a new session",
+  rate_limit: LATER,
+  overloaded: LATER,
+  server_error: LATER,
+};
+
+function hint(code: ErrorCode, context: ErrorContext): string {
+  return HINTS[code]?.(context) ?? "";
+}
