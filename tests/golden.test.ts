@@ -207,10 +207,11 @@ describe.each(Object.entries(streams))("examples/streams/%s.jsonl", (name, make)
   });
 
   it("is valid by the published JSON Schemas for a validator that is not ours", async () => {
-    for (const event of parseLines(await make())) {
-      expect(faultsOf("event", event), JSON.stringify(event)).toEqual([]);
-      expect(faultsOf(event.type, event), JSON.stringify(event)).toEqual([]);
-    }
+    const faults = parseLines(await make()).flatMap((event) => [
+      ...faultsOf("event", event),
+      ...faultsOf(event.type, event),
+    ]);
+    expect(faults).toEqual([]);
   });
 });
 

@@ -2,26 +2,29 @@ import * as z from "zod";
 import { ERROR_CODES } from "./errors.ts";
 
 const text = z
-  .object({ type: z.literal("text"), text: z.string() })
+  .object({ type: z.literal("text"), text: z.string().describe("The text.") })
   .meta({ id: "TextBlock", description: "Text." });
 
 const thinking = z
   .object({
     type: z.literal("thinking"),
-    thinking: z.string(),
+    thinking: z.string().describe("The thinking."),
     signature: z.string().optional().describe("Opaque; the provider wants it back unchanged."),
   })
-  .meta({ id: "ThinkingBlock", description: "The model's thinking, or the summary of it that the provider gives." });
+  .meta({
+    id: "ThinkingBlock",
+    description: "The model's thinking, or the summary of it that the provider gives.",
+  });
 
 const redactedThinking = z
-  .object({ type: z.literal("redacted_thinking"), data: z.string() })
+  .object({ type: z.literal("redacted_thinking"), data: z.string().describe("Opaque.") })
   .meta({ id: "RedactedThinkingBlock", description: "Thinking that the provider encrypted; opaque." });
 
 const toolUse = z
   .object({
     type: z.literal("tool_use"),
-    id: z.string(),
-    name: z.string(),
+    id: z.string().describe("The call's id."),
+    name: z.string().describe("The tool's name."),
     input: z.unknown().describe("The arguments as the model wrote them; `{}` if they were no JSON."),
     invalid_json: z
       .string()
@@ -33,7 +36,9 @@ const toolUse = z
 const other = z
   .object({
     type: z.literal("other"),
-    raw: z.record(z.string(), z.unknown()).describe("The provider's block, unchanged; it goes back with the next request."),
+    raw: z
+      .record(z.string(), z.unknown())
+      .describe("The provider's block, unchanged; it goes back with the next request."),
   })
   .meta({ id: "OtherBlock", description: "A block that this version does not know." });
 
@@ -45,14 +50,18 @@ export type ToolUseBlock = z.infer<typeof toolUse>;
 const image = z
   .object({
     type: z.literal("image"),
-    source: z.discriminatedUnion("type", [
-      z.object({
-        type: z.literal("base64"),
-        media_type: z.enum(["image/png", "image/jpeg", "image/gif", "image/webp"]),
-        data: z.string(),
-      }),
-      z.object({ type: z.literal("url"), url: z.string() }),
-    ]),
+    source: z
+      .discriminatedUnion("type", [
+        z.object({
+          type: z.literal("base64"),
+          media_type: z
+            .enum(["image/png", "image/jpeg", "image/gif", "image/webp"])
+            .describe("The kind of image."),
+          data: z.string().describe("The image, in base64."),
+        }),
+        z.object({ type: z.literal("url"), url: z.string().describe("Where the image is.") }),
+      ])
+      .describe("The image itself, or where it is."),
   })
   .meta({ id: "ImageBlock", description: "An image." });
 
@@ -73,7 +82,10 @@ export const usage = z
     cache_read_input_tokens: tokens("Input tokens read from the provider's cache."),
     cache_creation_input_tokens: tokens("Input tokens written to the provider's cache."),
   })
-  .meta({ id: "Usage", description: "Tokens. The four counts do not overlap; their sum is what was processed." });
+  .meta({
+    id: "Usage",
+    description: "Tokens. The four counts do not overlap; their sum is what was processed.",
+  });
 export type Usage = z.infer<typeof usage>;
 
 /** The one shape of an error; the counterpart of `ErrorInfo`. */

@@ -22,10 +22,15 @@ const turn = z.int().positive().describe("The turn, counted from 1 through the w
 const step = z.int().positive().describe("The step, counted from 1 through the whole session.");
 const attempt = z.int().positive().describe("The attempt at this step, from 1.");
 const block = z.int().nonnegative().describe("The index of the block in `message.content`.");
-const toolUseId = z.string().describe("The call's id; the same in the block, in `tool_start` and in `tool_end`.");
+const toolUseId = z
+  .string()
+  .describe("The call's id; the same in the block, in `tool_start` and in `tool_end`.");
 const toolName = z.string().describe("The tool's name.");
 const durationMs = z.int().nonnegative().describe("Duration, in ms.");
-const stopReason = z.enum(STOP_REASONS).nullable().describe("Why the model stopped; null where it did not get that far.");
+const stopReason = z
+  .enum(STOP_REASONS)
+  .nullable()
+  .describe("Why the model stopped; null where it did not get that far.");
 const noticeCodes = Object.keys(NOTICES) as [NoticeCode, ...NoticeCode[]];
 
 /**
@@ -63,18 +68,21 @@ export const EVENTS = {
     block,
     text: z.string().describe("The next piece of the thinking."),
   }),
-  tool_input_delta: event("The model writes a tool's arguments (only with `--include-tool-input`). A preview.", {
-    step,
-    block,
-    tool_use_id: toolUseId,
-    name: toolName,
-    partial_json: z.string().describe("The next piece of the arguments' JSON text."),
-  }),
+  tool_input_delta: event(
+    "The model writes a tool's arguments (only with `--include-tool-input`). A preview.",
+    {
+      step,
+      block,
+      tool_use_id: toolUseId,
+      name: toolName,
+      partial_json: z.string().describe("The next piece of the arguments' JSON text."),
+    },
+  ),
   message: event("A model call is complete. The record: of the model's words only this enters history.", {
     turn,
     step,
     id: z.string().describe("The provider's id of the message."),
-    role: z.literal("assistant"),
+    role: z.literal("assistant").describe("Whose message this is."),
     model: z.string().describe("The model that answered."),
     content: z.array(contentBlock).describe("The blocks, in order."),
     stop_reason: stopReason,
@@ -88,11 +96,14 @@ export const EVENTS = {
     input: z.unknown().describe("The arguments as the model wrote them."),
     summary: z.string().describe("The call in at most 120 characters, for a person."),
   }),
-  tool_output_delta: event("Live output of a running call, at most 1 MiB a call. A preview of `tool_end.content`.", {
-    tool_use_id: toolUseId,
-    stream: z.enum(["stdout", "stderr"]).describe("Which of the call's streams."),
-    text: z.string().describe("The next piece of the output."),
-  }),
+  tool_output_delta: event(
+    "Live output of a running call, at most 1 MiB a call. A preview of `tool_end.content`.",
+    {
+      tool_use_id: toolUseId,
+      stream: z.enum(["stdout", "stderr"]).describe("Which of the call's streams."),
+      text: z.string().describe("The next piece of the output."),
+    },
+  ),
   tool_end: event("A call is over. Every `tool_start` has one; a call that never started has one too.", {
     step,
     tool_use_id: toolUseId,
@@ -114,7 +125,9 @@ export const EVENTS = {
     usage: usage.nullable().describe("Tokens of the voided attempt, as far as they are known."),
   }),
   notice: event("Worth knowing, never fatal.", {
-    level: z.enum(NOTICE_LEVELS),
+    level: z
+      .enum(NOTICE_LEVELS)
+      .describe("How much it matters: `warning` where something was refused, skipped or lost."),
     code: z.enum(noticeCodes).describe("What kind of notice."),
     message: z.string().describe("For a person."),
   }),
@@ -124,18 +137,23 @@ export const EVENTS = {
     waiting_for: z.enum(WAITING_FOR).describe("What the run waits for."),
     elapsed_ms: z.int().nonnegative().describe("How long it has been waiting for that, in ms."),
   }),
-  step_end: event("A step is over. A step without `message` is not in history; its deltas count as not said.", {
-    turn,
-    step,
-    status: z.enum(STEP_STATUSES).describe("How the step ended."),
-    stop_reason: stopReason,
-    ttft_ms: z
-      .int()
-      .nonnegative()
-      .nullable()
-      .describe("From the beginning of the last attempt to its first content, in ms; null if there was none."),
-    duration_ms: durationMs,
-  }),
+  step_end: event(
+    "A step is over. A step without `message` is not in history; its deltas count as not said.",
+    {
+      turn,
+      step,
+      status: z.enum(STEP_STATUSES).describe("How the step ended."),
+      stop_reason: stopReason,
+      ttft_ms: z
+        .int()
+        .nonnegative()
+        .nullable()
+        .describe(
+          "From the beginning of the last attempt to its first content, in ms; null if there was none.",
+        ),
+      duration_ms: durationMs,
+    },
+  ),
   turn_end: event("A turn is over.", {
     turn,
     status: z.enum(RESULT_STATUSES).describe("How the turn ended."),
@@ -153,15 +171,36 @@ export const EVENTS = {
     stop_reason: stopReason,
     turns: z.int().nonnegative().describe("Turns of this run."),
     steps: z.int().nonnegative().describe("Steps of this run."),
-    usage: usage.nullable().describe("Tokens of this run: the sum over its `message` and `retry` lines; null if none were reported."),
+    usage: usage
+      .nullable()
+      .describe(
+        "Tokens of this run: the sum over its `message` and `retry` lines; null if none were reported.",
+      ),
     usage_by_model: z.record(z.string(), usage).describe("The same by model."),
     duration_ms: durationMs,
     api_duration_ms: z.int().nonnegative().describe("Time spent in model calls, in ms."),
     permission_denials: z
-      .array(z.object({ tool_use_id: z.string(), name: z.string(), input: z.unknown(), reason: z.string() }))
+      .array(
+        z
+          .object({
+            tool_use_id: toolUseId,
+            name: toolName,
+            input: z.unknown().describe("The arguments as the model wrote them."),
+            reason: z.string().describe("Why it was denied, as the model was told."),
+          })
+          .meta({ id: "PermissionDenial", description: "A call that was denied." }),
+      )
       .describe("Every call that was denied."),
     children_left: z
-      .array(z.object({ pid: z.int(), command: z.string(), tool_use_id: z.string() }))
+      .array(
+        z
+          .object({
+            pid: z.int().describe("The process."),
+            command: z.string().describe("Its command line."),
+            tool_use_id: z.string().describe("The call that started it."),
+          })
+          .meta({ id: "ChildLeft", description: "A process that outlives the run." }),
+      )
       .describe("Processes that the run's calls started and that live on (only with `--keep-children`)."),
     signal: z.enum(SIGNALS).nullable().describe("The signal that ended the run, if one did."),
     synthetic: z.boolean().describe("Whether somebody other than the writer supplied this line."),

@@ -54,7 +54,10 @@ export const EXIT_CODES = [
   { status: "cancelled", exitCode: 143, errors: ["cancelled"], meaning: "SIGTERM." },
 ] as const satisfies readonly ExitCodeRow[];
 
-const SIGNAL_EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const satisfies Record<SignalName, number>;
+const SIGNAL_EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const satisfies Record<
+  SignalName,
+  number
+>;
 
 /** The exit code that belongs to an outcome, by the table above. */
 export function exitCodeOf(

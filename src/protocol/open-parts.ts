@@ -53,20 +53,18 @@ export class OpenParts {
   #closeStep(error: ErrorInfo): EventBody[] {
     if (!this.#step) return [];
     const { turn, step } = this.#step;
-    const ends = this.#calls.map(
-      (call): EventBody => ({
-        type: "tool_end",
-        step,
-        tool_use_id: call.id,
-        name: call.name,
-        status: "cancelled",
-        is_error: true,
-        content: `The call was ended with the run: ${error.message}`,
-        duration_ms: 0,
-        exit_code: null,
-        truncated: false,
-      }),
-    );
+    const ends = this.#calls.map((call): EventBody => ({
+      type: "tool_end",
+      step,
+      tool_use_id: call.id,
+      name: call.name,
+      status: "cancelled",
+      is_error: true,
+      content: `The call was ended with the run: ${error.message}`,
+      duration_ms: 0,
+      exit_code: null,
+      truncated: false,
+    }));
     return [
       ...ends,
       { type: "step_end", turn, step, status: "cancelled", stop_reason: null, ttft_ms: null, duration_ms: 0 },

@@ -36,7 +36,8 @@ export class OrderChecker {
   #envelope(event: LinefeedEvent): string[] {
     const faults: string[] = [];
     if (event.seq === 0) {
-      if (event.type !== "result" && event.type !== "session") faults.push("only `result` and `session` may have seq 0");
+      if (event.type !== "result" && event.type !== "session")
+        faults.push("only `result` and `session` may have seq 0");
       return faults;
     }
     const expected = this.#seq === undefined ? event.seq : this.#seq + 1;
@@ -54,7 +55,9 @@ export class OrderChecker {
     if (event.type === "init") return this.#run === "open" ? ["`init` inside a run"] : [];
     if (this.#run === "open") return [];
     if (event.type === "result" && this.#run === "before") return [];
-    return [this.#run === "before" ? `\`${event.type}\` before \`init\`` : `\`${event.type}\` after \`result\``];
+    return [
+      this.#run === "before" ? `\`${event.type}\` before \`init\`` : `\`${event.type}\` after \`result\``,
+    ];
   }
 
   #body(event: LinefeedEvent): string[] {
@@ -77,7 +80,9 @@ export class OrderChecker {
       case "tool_start":
         return this.#toolStart(event);
       case "tool_output_delta":
-        return this.#running(event.tool_use_id) ? [] : [`output of a call that is not running (${event.tool_use_id})`];
+        return this.#running(event.tool_use_id)
+          ? []
+          : [`output of a call that is not running (${event.tool_use_id})`];
       case "tool_end":
         return this.#toolEnd(event);
       case "retry": {
@@ -121,7 +126,8 @@ export class OrderChecker {
     const open = this.#step;
     if (open?.phase === "retrying") {
       if (event.step !== open.step) faults.push(`a retry of step ${open.step} begins step ${event.step}`);
-      if (event.attempt !== open.attempt + 1) faults.push(`attempt is ${event.attempt}, expected ${open.attempt + 1}`);
+      if (event.attempt !== open.attempt + 1)
+        faults.push(`attempt is ${event.attempt}, expected ${open.attempt + 1}`);
     } else {
       if (open) faults.push(`\`step_start\` inside step ${open.step}`);
       if (this.#lastStep !== undefined && event.step !== this.#lastStep + 1) {
@@ -168,9 +174,11 @@ export class OrderChecker {
     const faults = this.#inStep(event, "recorded");
     const open = this.#step;
     if (!open) return faults;
-    if (!open.calls.includes(event.tool_use_id)) faults.push(`a call that the message does not hold (${event.tool_use_id})`);
+    if (!open.calls.includes(event.tool_use_id))
+      faults.push(`a call that the message does not hold (${event.tool_use_id})`);
     if (open.started.has(event.tool_use_id)) faults.push(`a call starts twice (${event.tool_use_id})`);
-    if (open.calls.indexOf(event.tool_use_id) < open.ended) faults.push(`a call starts after its end (${event.tool_use_id})`);
+    if (open.calls.indexOf(event.tool_use_id) < open.ended)
+      faults.push(`a call starts after its end (${event.tool_use_id})`);
     open.started.add(event.tool_use_id);
     return faults;
   }
@@ -180,7 +188,8 @@ export class OrderChecker {
     const open = this.#step;
     if (!open) return faults;
     const expected = open.calls[open.ended];
-    if (event.tool_use_id !== expected) faults.push(`\`tool_end\` of ${event.tool_use_id}, expected ${expected ?? "none"}`);
+    if (event.tool_use_id !== expected)
+      faults.push(`\`tool_end\` of ${event.tool_use_id}, expected ${expected ?? "none"}`);
     open.ended = Math.max(open.ended, open.calls.indexOf(event.tool_use_id) + 1);
     return faults;
   }
@@ -189,7 +198,8 @@ export class OrderChecker {
     const open = this.#step;
     this.#step = undefined;
     if (!open) return ["`step_end` outside a step"];
-    const faults = open.step === event.step ? [] : [`\`step_end\` of step ${event.step} inside step ${open.step}`];
+    const faults =
+      open.step === event.step ? [] : [`\`step_end\` of step ${event.step} inside step ${open.step}`];
     const left = open.calls.length - open.ended;
     if (left > 0) faults.push(`${left} call(s) of the step have no \`tool_end\``);
     return faults;
