@@ -31,6 +31,12 @@ export interface ChildExit {
   signal: NodeJS.Signals | null;
 }
 
+/** What a `Child` needs of a `ChildProcess`. */
+interface Started {
+  readonly pid?: number | undefined;
+  once(event: "exit", listener: (code: number | null, signal: NodeJS.Signals | null) => void): unknown;
+}
+
 interface Source {
   stream: ToolOutput["stream"];
   readable: Readable;
@@ -100,7 +106,7 @@ export class Child {
   #paused = false;
   #wake: (() => void) | undefined;
 
-  constructor(child: ChildProcess, stdout: Readable, stderr: Readable) {
+  constructor(child: Started, stdout: Readable, stderr: Readable) {
     if (child.pid === undefined) throw new Error("a child that was not started");
     this.pid = child.pid;
     this.#sources = [this.#listen("stdout", stdout), this.#listen("stderr", stderr)];

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect } from "vitest";
+import { afterEach } from "vitest";
 import { bashTool } from "../../../src/tools/bash.ts";
 import { systemClock } from "../../../src/tools/clock.ts";
 import { toolEnvironment } from "../../../src/tools/environment.ts";
@@ -13,7 +13,10 @@ const folders: string[] = [];
 const marks: string[] = [];
 
 afterEach(async () => {
-  for (const mark of marks.splice(0)) expect(await endProcesses(mark)).toEqual([]);
+  for (const mark of marks.splice(0)) {
+    const left = await endProcesses(mark);
+    if (left.length > 0) throw new Error(`still running: ${JSON.stringify(left)}`);
+  }
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
