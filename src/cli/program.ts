@@ -1,12 +1,12 @@
 import { CommanderError } from "commander";
-import { openSink } from "../emit/stdout.ts";
+import { openSink, reserveStdout } from "../emit/stdout.ts";
 import { AgentError } from "../protocol/errors.ts";
 import { Cancellation, watchSignals } from "../run/cancellation.ts";
 import { run, type RunEnd } from "../run/run.ts";
 import { normalizeArgv, peekFormat, type OptionShape } from "./argv.ts";
 import { laterOption, runCommand, type RunFlags } from "./flags.ts";
 import { checkOptions, withPrompt } from "./options.ts";
-import { readPrompt } from "./prompt.ts";
+import { promptSource, readPrompt, type PromptArguments } from "./prompt.ts";
 import { reportError, reportFailure } from "./report.ts";
 
 /** After the last word the process must be gone within this time, in ms, whatever its signal does. */
@@ -34,11 +34,11 @@ async function runOrReport(
   try {
     const parsed = parse(argv);
     if (!parsed) return undefined;
+    reserveStdout();
+    const source = promptSource(parsed);
     const options = await checkOptions(parsed.flags, env);
     format = options.format;
-    const { print, stdin: useStdin } = parsed.flags;
-    const printed = print === true ? undefined : print;
-    const prompt = await readPrompt({ printed, positional: parsed.positional, useStdin }, cancellation.signal);
+    const prompt = await readPrompt(source, parsed.flags.stdin, cancellation.signal);
     const end = await run(withPrompt(options, prompt), {
       sink: openSink(1),
       cancellation,
@@ -52,9 +52,8 @@ async function runOrReport(
   }
 }
 
-interface Parsed {
+interface Parsed extends PromptArguments {
   flags: RunFlags;
-  positional: string[];
 }
 
 /** @throws AgentError `usage` naming the flag. */
@@ -76,7 +75,8 @@ function parse(argv: readonly string[]): Parsed | undefined {
   const later = laterOption(command);
   if (later !== undefined) throw new AgentError("usage", later);
   const flags = command.opts<RunFlags & { maxTurns?: number }>();
-  return { flags: { ...flags, ...maxStepsOf(flags) }, positional: command.args };
+  const printed = flags.print === true ? undefined : flags.print;
+  return { flags: { ...flags, ...maxStepsOf(flags) }, printed, positional: command.args };
 }
 
 function maxStepsOf({ maxSteps, maxTurns }: { maxSteps?: number; maxTurns?: number }): { maxSteps?: number } {

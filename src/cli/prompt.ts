@@ -1,16 +1,16 @@
 import { isUtf8 } from "node:buffer";
-import { isatty } from "node:tty";
 import type { EventBodyOf } from "../protocol/event.ts";
 import { AgentError } from "../protocol/errors.ts";
 import { nearCommand } from "./near-command.ts";
-import { readStdin } from "./stdin.ts";
+import { readStdin, stdinIsTerminal } from "./stdin.ts";
+
+const NO_PROMPT = 'there is no prompt: linefeed -p "what to do", or pipe one into stdin';
 
 export interface PromptArguments {
   /** What stood behind `-p`; undefined if nothing did. */
   printed: string | undefined;
   /** The words that belong to no option. */
   positional: readonly string[];
-  useStdin: boolean;
 }
 
 export interface Prompt {
@@ -18,49 +18,56 @@ export interface Prompt {
   notices: EventBodyOf<"notice">[];
 }
 
-/**
- * The prompt: the argument, stdin, or both with a blank line between, neither of them changed.
- * @throws AgentError `usage` if there is none, a blank one, several, or what looks like a mistyped command.
- */
-export async function readPrompt(given: PromptArguments, signal: AbortSignal): Promise<Prompt> {
-  const argument = oneArgument(given);
-  const fromStdin = argument === "-";
-  if (fromStdin && !given.useStdin) throw new AgentError("usage", "the prompt - means stdin, and --no-stdin forbids it");
-  const notices: Prompt["notices"] = [];
-  const input = given.useStdin ? await stdinText(argument, signal, notices) : undefined;
-  const parts = [fromStdin ? undefined : argument, input].filter((part) => part !== undefined && part !== "");
-  const text = parts.join("\n\n");
-  if (text.trim() === "") throw blank(argument, input);
-  return { text, notices };
-}
+/** Where the prompt comes from: an argument (and stdin, if that has something), or stdin alone. */
+export type PromptSource = { kind: "argument"; text: string } | { kind: "stdin" };
 
-/** Empty arguments come from unset variables and mean nothing beside a prompt. */
-function oneArgument({ printed, positional }: PromptArguments): string | undefined {
+/**
+ * Looks at the command line alone. Empty arguments come from unset variables and mean nothing beside a prompt.
+ * @throws AgentError `usage` if there is a blank prompt, several, or what looks like a mistyped command.
+ */
+export function promptSource({ printed, positional }: PromptArguments): PromptSource {
   const [first, ...more] = positional.filter((word) => word !== "");
   const command = first === undefined ? undefined : nearCommand(first);
   if (printed === undefined && first !== undefined && command !== undefined) throw commandError(first, command);
   if (more.length > 0) {
     throw new AgentError("usage", `a prompt is one argument, and there are ${more.length + 1}; put it in quotes`);
   }
-  if (first === undefined) return printed ?? positional[0];
-  if (printed !== undefined && printed !== "") {
+  if (printed && first !== undefined) {
     throw new AgentError("usage", `there are two prompts, "${excerpt(printed)}" and "${excerpt(first)}"; give one`);
   }
-  return first;
+  const text = first ?? printed ?? positional[0];
+  if (text === "-") return { kind: "stdin" };
+  if (text !== undefined && text.trim() === "") throw blank();
+  if (text !== undefined) return { kind: "argument", text };
+  if (stdinIsTerminal()) throw new AgentError("usage", NO_PROMPT);
+  return { kind: "stdin" };
+}
+
+/**
+ * The prompt: the argument, stdin, or both with a blank line between, neither of them changed.
+ * @throws AgentError `usage` if it is blank.
+ */
+export async function readPrompt(source: PromptSource, useStdin: boolean, signal: AbortSignal): Promise<Prompt> {
+  const notices: Prompt["notices"] = [];
+  if (source.kind === "argument") {
+    const input = useStdin ? await stdinText("brief", signal, notices) : "";
+    return { text: input === "" ? source.text : `${source.text}\n\n${input}`, notices };
+  }
+  if (!useStdin) throw new AgentError("usage", `${NO_PROMPT} (--no-stdin forbids to read it from there)`);
+  const text = await stdinText("endless", signal, notices);
+  if (text.trim() === "") throw blank();
+  return { text, notices };
 }
 
 async function stdinText(
-  argument: string | undefined,
+  patience: "brief" | "endless",
   signal: AbortSignal,
   notices: Prompt["notices"],
-): Promise<string | undefined> {
-  const hasPrompt = argument !== undefined && argument.trim() !== "" && argument !== "-";
-  if (argument !== undefined && !hasPrompt && argument !== "-") return undefined;
-  if (argument === undefined && isatty(0)) return undefined;
-  const read = await readStdin(hasPrompt ? "brief" : "endless", signal);
+): Promise<string> {
+  const read = await readStdin(patience, signal);
   switch (read.kind) {
     case "terminal":
-      return undefined;
+      return "";
     case "silent":
       notices.push({
         type: "notice",
@@ -68,7 +75,7 @@ async function stdinText(
         code: "stdin_ignored",
         message: "stdin sent nothing within 0.5 s and was ignored; use - to wait for it, --no-stdin never to read it",
       });
-      return undefined;
+      return "";
     case "read":
       return decode(read.bytes, notices);
     default:
@@ -88,10 +95,7 @@ function decode(bytes: Buffer, notices: Prompt["notices"]): string {
   return bytes.toString("utf8");
 }
 
-function blank(argument: string | undefined, input: string | undefined): AgentError {
-  if (argument === undefined && input === undefined) {
-    return new AgentError("usage", 'there is no prompt: linefeed -p "what to do", or pipe one into stdin');
-  }
+function blank(): AgentError {
   return new AgentError("usage", "the prompt is blank; no model was called");
 }
 

@@ -1,7 +1,5 @@
-import { constants, createReadStream, fstatSync, openSync } from "node:fs";
-import { Socket } from "node:net";
+import { constants, createReadStream, fstatSync, openSync, statSync, type Stats } from "node:fs";
 import type { Readable } from "node:stream";
-import { isatty } from "node:tty";
 import { AgentError } from "../protocol/errors.ts";
 
 /** How long a pipe beside a given prompt has for its first byte, in ms. */
@@ -19,16 +17,27 @@ export type StdinRead = { kind: "read"; bytes: Buffer } | { kind: "silent" } | {
 export async function readStdin(patience: "brief" | "endless", signal: AbortSignal): Promise<StdinRead> {
   const stat = fstatSync(0);
   if (stat.isDirectory()) throw new AgentError("usage", "stdin is a folder; redirect a file or a pipe into it");
-  if (isatty(0) && patience === "brief") return { kind: "terminal" };
-  const waits = stat.isFIFO() || stat.isSocket() || isatty(0);
-  const stream = openStdin(stat.isFIFO(), stat.isSocket());
+  const terminal = isTerminal(stat);
+  if (terminal && patience === "brief") return { kind: "terminal" };
+  const waits = stat.isFIFO() || stat.isSocket() || terminal;
+  const stream = await openStdin(stat, terminal);
   const firstByteMs = waits && patience === "brief" ? FIRST_BYTE_MS : undefined;
   return collectStream(stream, firstByteMs, signal);
 }
 
+/** Whether stdin is a terminal: a character device, and not the one that is nothing. */
+export function stdinIsTerminal(): boolean {
+  return isTerminal(fstatSync(0));
+}
+
+function isTerminal(stat: Stats): boolean {
+  return stat.isCharacterDevice() && stat.rdev !== statSync("/dev/null").rdev;
+}
+
 /** A pipe is opened anew where the system can, so that no neighbour's end is made non-blocking. */
-function openStdin(isPipe: boolean, isSocket: boolean): Readable {
-  if (isPipe) {
+async function openStdin(stat: Stats, terminal: boolean): Promise<Readable> {
+  if (stat.isFIFO()) {
+    const { Socket } = await import("node:net");
     try {
       const fd = openSync("/proc/self/fd/0", constants.O_RDONLY | constants.O_NONBLOCK);
       return new Socket({ fd, readable: true, writable: false });
@@ -36,7 +45,7 @@ function openStdin(isPipe: boolean, isSocket: boolean): Readable {
       return process.stdin;
     }
   }
-  return isSocket || isatty(0) ? process.stdin : createReadStream("", { fd: 0, autoClose: false });
+  return stat.isSocket() || terminal ? process.stdin : createReadStream("", { fd: 0, autoClose: false });
 }
 
 function collectStream(stream: Readable, firstByteMs: number | undefined, signal: AbortSignal): Promise<StdinRead> {

@@ -1,6 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
-import { Socket } from "node:net";
-import { isatty } from "node:tty";
+import type { Socket } from "node:net";
 import { errnoOf, SinkError, type Sink } from "./sink.ts";
 
 /** After this many bytes that the system did not take at once, the reader's progress is looked at. */
@@ -78,19 +77,16 @@ class FileSink implements Sink {
  */
 class StreamSink implements Sink {
   readonly #fd: number;
-  readonly #socket: Socket;
+  readonly #watchesReader: boolean;
+  /** Made when it is first needed: Node's net module costs 2 ms of every start. */
+  #socket: Promise<Socket> | undefined;
   #taken = 0;
   #failure: SinkError | undefined;
   #onReaderClosed: (() => void) | undefined;
 
-  constructor(fd: number, watchReader: boolean) {
+  constructor(fd: number, watchesReader: boolean) {
     this.#fd = fd;
-    this.#socket = new Socket({ fd, readable: watchReader, writable: true, allowHalfOpen: true });
-    this.#socket.on("error", (error) => {
-      this.#failure ??= SinkError.from(error);
-      this.#onReaderClosed?.();
-    });
-    if (watchReader) this.#watchReader();
+    this.#watchesReader = watchesReader;
   }
 
   get taken(): number {
@@ -102,28 +98,31 @@ class StreamSink implements Sink {
   }
 
   giveUp(): void {
-    this.#failure ??= new SinkError("reader_closed", "given up");
-    this.#socket.destroy();
+    this.#fail(new SinkError("reader_closed", "given up"));
+    // Its failure was reported to whoever waits for a write.
+    this.#socket?.then((socket) => socket.destroy(), () => undefined);
   }
 
   write(text: string): Promise<void> | undefined {
     const bytes = Buffer.from(text, "utf8");
+    if (this.#watchesReader && !this.#socket) return this.#writeRest(bytes, 0);
     const offset = this.#writeNow(bytes, 0);
     return offset < bytes.length ? this.#writeRest(bytes, offset) : undefined;
   }
 
   async #writeRest(bytes: Buffer, begin: number): Promise<void> {
+    const socket = await (this.#socket ??= this.#openSocket());
     for (let offset = begin; offset < bytes.length; offset = this.#writeNow(bytes, offset)) {
       const piece = bytes.subarray(offset, offset + PIECE_BYTES);
-      await this.#writeWhenRoom(piece);
+      await this.#writeWhenRoom(socket, piece);
       offset += piece.length;
       this.#taken += piece.length;
     }
   }
 
-  #writeWhenRoom(piece: Buffer): Promise<void> {
+  #writeWhenRoom(socket: Socket, piece: Buffer): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#socket.write(piece, (error) => {
+      socket.write(piece, (error) => {
         if (error) reject(this.#failure ?? SinkError.from(error));
         else resolve();
       });
@@ -137,19 +136,31 @@ class StreamSink implements Sink {
     return end;
   }
 
+  async #openSocket(): Promise<Socket> {
+    const { Socket } = await import("node:net");
+    const socket = new Socket({ fd: this.#fd, readable: this.#watchesReader, writable: true, allowHalfOpen: true });
+    socket.on("error", (error) => this.#fail(SinkError.from(error)));
+    if (this.#watchesReader) this.#watchReader(socket);
+    return socket;
+  }
+
   /** On a socket the reader's end shows as end of input; whoever only shut down his sending side still reads. */
-  #watchReader(): void {
-    this.#socket.on("end", () => {
+  #watchReader(socket: Socket): void {
+    socket.on("end", () => {
       try {
         writeSync(this.#fd, Buffer.alloc(0));
       } catch (error) {
-        if (errnoOf(error) === "EAGAIN") return;
-        this.#failure ??= SinkError.from(error);
-        this.#onReaderClosed?.();
+        if (errnoOf(error) !== "EAGAIN") this.#fail(SinkError.from(error));
       }
     });
-    this.#socket.resume();
-    this.#socket.unref();
+    socket.resume();
+    socket.unref();
+  }
+
+  #fail(error: SinkError): void {
+    if (this.#failure) return;
+    this.#failure = error;
+    this.#onReaderClosed?.();
   }
 }
 
@@ -165,6 +176,14 @@ function writeWhatGoes(fd: number, bytes: Buffer, begin: number): number {
 }
 
 /**
+ * From here on stdout belongs to the protocol: whatever a library writes to `process.stdout` (or by
+ * `console.log`) comes out on stderr. It also keeps Node from opening a second stream on the descriptor.
+ */
+export function reserveStdout(): void {
+  Object.defineProperty(process, "stdout", { configurable: true, enumerable: true, get: () => process.stderr });
+}
+
+/**
  * Writes a line for a person to stderr, best effort: it never blocks and never fails, whoever reads it or
  * does not. Control characters are shown as escapes.
  */
@@ -177,9 +196,4 @@ export function writeStderr(line: string): void {
   } catch {
     // Nobody is left to be told.
   }
-}
-
-/** Whether stdout is a terminal. */
-export function stdoutIsTerminal(): boolean {
-  return isatty(1);
 }

@@ -3,6 +3,8 @@ import { isDelta, Merge } from "./merge.ts";
 
 /** Above this many waiting UTF-16 code units, whoever can wait should ({@link Window.room}). */
 export const QUEUE_UNITS = 256 * 1024;
+/** Above this many, deltas are merged even with a window of 0 ms: memory has to be bounded. */
+export const UNMERGED_UNITS = 4 * 1024 * 1024;
 
 export interface WindowClock {
   now(): number;
@@ -10,19 +12,13 @@ export interface WindowClock {
   clearTimeout(timer: NodeJS.Timeout): void;
 }
 
-export const realWindowClock: WindowClock = {
-  now: () => performance.now(),
-  setTimeout: (callback, ms) => setTimeout(callback, ms),
-  clearTimeout: (timer) => clearTimeout(timer),
-};
-
 /**
  * The merge rules with time around them: events are pushed in, and taken out by one taker when they are
  * due. Pending text is due when the window (counted from the first pending delta) is over, when it is a
  * block's first, when there is much of it, or when an event that is no delta follows. While the
  * taker is away, since its reader is slow, deltas go on merging: a slow reader costs lines, never text.
  *
- * With a window of 0 ms every delta stays a line of its own, until more than {@link QUEUE_UNITS} wait.
+ * With a window of 0 ms every delta stays a line of its own, until more than {@link UNMERGED_UNITS} wait.
  */
 export class Window {
   readonly #merge = new Merge();
@@ -37,7 +33,7 @@ export class Window {
   #wakeTaker: (() => void) | undefined;
   #wakePushers: (() => void)[] = [];
 
-  constructor(coalesceMs: number, clock: WindowClock = realWindowClock) {
+  constructor(coalesceMs: number, clock: WindowClock) {
     this.#coalesceMs = coalesceMs;
     this.#clock = clock;
   }
@@ -45,7 +41,7 @@ export class Window {
   push(body: EventBody): void {
     const ready = this.#merge.add(body);
     if (ready.length > 0) this.#enqueue(ready);
-    if (this.#coalesceMs === 0 && isDelta(body) && this.#waiting < QUEUE_UNITS) this.#enqueue(this.#merge.flush());
+    if (this.#coalesceMs === 0 && isDelta(body) && this.#waiting < UNMERGED_UNITS) this.#enqueue(this.#merge.flush());
     if (this.#ready.length > 0 || this.#merge.urgent) this.#wakeTaker?.();
     else if (this.#merge.units > 0) this.#startWindow();
   }

@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from "../tools/clock.ts";
+import { monotonicMs, systemClock, type Clock } from "../tools/clock.ts";
 
 /** While the reader blocks the run, sleepers look this often whether it still does, in ms. */
 const BLOCKED_POLL_MS = 20;
@@ -23,7 +23,7 @@ export class ActiveClock implements Clock {
   }
 
   now(): number {
-    return performance.now();
+    return monotonicMs();
   }
 
   async sleep(ms: number, signal: AbortSignal): Promise<void> {

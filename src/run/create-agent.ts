@@ -1,6 +1,5 @@
 import { Agent } from "../agent/agent.ts";
-import { toolDefinition } from "../tools/definition.ts";
-import { loadTools } from "../tools/registry.ts";
+import { loadTools, toolDefinition } from "../tools/registry.ts";
 import { createClient } from "./create-client.ts";
 import type { RunOptions } from "./options.ts";
 import { systemPrompt } from "./system-prompt.ts";

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import type { Agent } from "../agent/agent.ts";
 import type { Format } from "../emit/formats/format.ts";
 import { jsonFormat } from "../emit/formats/json.ts";
@@ -19,6 +18,7 @@ import type { Cancellation } from "./cancellation.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import type { OutputFormat, RunOptions } from "./options.ts";
 import { drainOrGiveUp, Output } from "./output.ts";
+import { randomBytes } from "./random.ts";
 import { Tally } from "./tally.ts";
 import { VERSION } from "./version.ts";
 import { Workshop, type Closing } from "./workshop.ts";
@@ -70,7 +70,7 @@ class Run {
   constructor(options: RunOptions, host: Host) {
     this.#options = options;
     this.#host = host;
-    this.#window = new Window(options.coalesceMs);
+    this.#window = new Window(options.coalesceMs, { now: () => this.#clock.now(), setTimeout, clearTimeout });
     this.#output = new Output({
       window: this.#window,
       stamp: createStamp({ sessionId: options.sessionId, firstSeq: 1, date: host.date }),
@@ -175,6 +175,7 @@ class Run {
     if (notice) this.#emit(notice);
     if (cancellation.signal.aborted) {
       const error = toErrorInfo(cancellation.signal.reason);
+      this.#tally.fail(error);
       for (const body of this.#tally.closing(error)) this.#emit(body);
     }
     const result = this.#tally.result({
@@ -207,12 +208,14 @@ class Run {
     await drained;
   }
 
-  /** A last word that could not be written was none: then the exit code says so. */
+  /** A last word that nobody got was none: then the exit code tells the caller. */
   #afterOutput(end: RunEnd): RunEnd {
     const { failure } = this.#output;
-    if (!failure || this.#givenUp || end.exitCode !== 0) return end;
-    const error = toErrorInfo(outputError(failure));
-    return { exitCode: exitCodeOf(statusOf(error.code), error, null), signal: null, error };
+    if (!failure || end.exitCode !== 0) return end;
+    const { signal, signalName } = this.#host.cancellation;
+    const error = toErrorInfo(this.#givenUp ? signal.reason : outputError(failure));
+    const told = this.#givenUp ? signalName : null;
+    return { exitCode: exitCodeOf(statusOf(error.code), error, told), signal: told, error };
   }
 
   #emit(body: EventBody): void {

@@ -1,5 +1,3 @@
-import { platform } from "node:process";
-
 export interface SystemPromptFacts {
   cwd: string;
   tools: readonly string[];
@@ -22,7 +20,7 @@ function ownPrompt(cwd: string, tools: readonly string[]): string {
     "Your final message is what the caller reads: say what you did, what you found and what is left, briefly and truthfully.",
     "",
     `Working folder: ${cwd}`,
-    `Platform: ${platform}`,
+    `Platform: ${process.platform}`,
   ];
   if (tools.includes("Bash")) {
     lines.push(

@@ -12,9 +12,15 @@ export interface Clock {
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
+/** Monotonic time in ms. (`performance` would load a dozen modules for the same number.) */
+export function monotonicMs(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1000 + nanoseconds / 1e6;
+}
+
 /** The plain clock: nothing ever blocks. */
 export const systemClock: Clock = {
-  now: () => performance.now(),
+  now: monotonicMs,
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal.aborted) return resolve();

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { AgentError } from "../../src/protocol/errors.ts";
 import type { EventBody } from "../../src/protocol/event.ts";
-import { collectTurn, kinds, okResult, recordingClient, testAgent, testTool } from "./support.ts";
+import { collectTurn, kinds, okResult, recordingClient, testAgent, testTool, type TestInput } from "./support.ts";
 
 const call = (name: string, input: Record<string, unknown> = {}) => ({ type: "tool_use" as const, name, input });
-const answers = (...list: object[]) => ({ answers: list as never });
+const answers = (...list: (string | object)[]) => ({ answers: list as never });
 
 describe("the loop", () => {
   it("is lazy: nothing is asked before it is pulled, and only as far as it is pulled", async () => {
@@ -92,7 +92,7 @@ describe("the loop", () => {
   it("a call that is no read waits for the reads before it and holds back those after it", async () => {
     const order: string[] = [];
     const run = (name: string) =>
-      async function* ({ n }: { n?: number }) {
+      async function* ({ n }: TestInput) {
         order.push(`begin ${name}${n}`);
         await new Promise(setImmediate);
         order.push(`end ${name}${n}`);

@@ -23,8 +23,12 @@ export function recordingClient(script: Script): { client: ModelClient; requests
   };
 }
 
+export interface TestInput {
+  n?: number | undefined;
+}
+
 /** A tool whose runs are given by the test. */
-export function testTool(name: string, run: Tool<{ n?: number }>["run"], readOnly = false): Tool<{ n?: number }> {
+export function testTool(name: string, run: Tool<TestInput>["run"], readOnly = false): Tool<TestInput> {
   return defineTool({
     name,
     description: name,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { QUEUE_UNITS, Window, type WindowClock } from "../../src/emit/window.ts";
+import { QUEUE_UNITS, UNMERGED_UNITS, Window, type WindowClock } from "../../src/emit/window.ts";
 import type { EventBody } from "../../src/protocol/event.ts";
 
 const text = (piece: string, block = 0): EventBody => ({ type: "text_delta", step: 1, block, text: piece });
@@ -134,7 +134,7 @@ describe("the window", () => {
     const window = new Window(0, clock);
     for (let n = 0; n < 200_000; n += 1) window.push(text("1234"));
     const taken = (await window.take()) ?? [];
-    expect(taken.length).toBeLessThan(QUEUE_UNITS / 200);
+    expect(taken.length).toBeLessThan(UNMERGED_UNITS / 200);
     expect(taken.map((body) => ("text" in body ? body.text : "")).join("")).toBe("1234".repeat(200_000));
   });
 
