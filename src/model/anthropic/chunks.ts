@@ -88,24 +88,23 @@ export class AnthropicDecoder {
     }
     // Blocks of unknown types are kept as they were announced; their start was noticed.
     if (block.type === "other") return undefined;
-    const kind = `${block.type}:${string(delta["type"])}`;
-    switch (kind) {
-      case "text:text_delta":
-        return this.#append(block, string(delta["text"]));
-      case "thinking:thinking_delta":
-        return this.#append(block, string(delta["thinking"]));
-      case "tool_use:input_json_delta":
-        return this.#append(block, string(delta["partial_json"]));
-      case "thinking:signature_delta":
-        this.#accumulator.sign(block.index, string(delta["signature"]));
+    switch (delta["type"]) {
+      case "text_delta":
+        if (block.type === "text") return this.#append(block, string(delta["text"]));
+        break;
+      case "thinking_delta":
+        if (block.type === "thinking") return this.#append(block, string(delta["thinking"]));
+        break;
+      case "input_json_delta":
+        if (block.type === "tool_use") return this.#append(block, string(delta["partial_json"]));
+        break;
+      case "signature_delta":
+        if (block.type === "thinking") this.#accumulator.sign(block.index, string(delta["signature"]));
         return undefined;
       default:
-        return this.#skip(
-          "unknown_provider_event",
-          `an unknown delta for a ${block.type} block`,
-          string(delta["type"]),
-        );
     }
+    const what = `an unknown delta for a ${block.type} block`;
+    return this.#skip("unknown_provider_event", what, string(delta["type"]));
   }
 
   #append(block: OpenBlock, piece: string): ModelChunk | undefined {

@@ -1,0 +1,177 @@
+import { ModelError, type ModelChunk, type ModelRequest } from "../client.ts";
+import { excerpt } from "../http.ts";
+import { reworded } from "../reword.ts";
+import { SseDecoder, type SseFrame } from "../sse.ts";
+import { AnthropicDecoder } from "./chunks.ts";
+import { brokenStream, connectError, httpError, streamError, type ErrorContext } from "./errors.ts";
+import { isRecord, parseJson } from "./json.ts";
+import { toBody } from "./request.ts";
+import type { Transport } from "./transport.ts";
+
+/** How long a finished answer's connection has to end by itself, in ms. */
+const CLOSING_MS = 100;
+/** How much is read of an answer that is no event stream. */
+const LOOKED_AT_BYTES = 65_536;
+
+type ReadResult = { done: false; value: Uint8Array } | { done: true; value?: undefined };
+type Reader = ReadableStreamDefaultReader<Uint8Array>;
+
+/** One request and its answer: open it, take frames until it is finished, close it. */
+export class Call {
+  readonly #context: ErrorContext;
+  readonly #signal: AbortSignal;
+  readonly #connection = new AbortController();
+  readonly #abort = () => this.#connection.abort();
+  readonly #decoder: AnthropicDecoder;
+  #requestId: string | null = null;
+  readonly #sse = new SseDecoder();
+  #reader: Reader | undefined;
+  #ended = false;
+  #finished = false;
+
+  constructor(context: ErrorContext, signal: AbortSignal) {
+    this.#context = context;
+    this.#signal = signal;
+    this.#decoder = new AnthropicDecoder(context);
+    // Linked by hand, since a signal of a whole session would collect the listeners of all its calls.
+    signal.addEventListener("abort", this.#abort);
+    if (signal.aborted) this.#abort();
+  }
+
+  /**
+   * Sends the request and waits for the head of the answer.
+   * @throws {ModelError} for any answer that is no event stream.
+   */
+  async open(transport: Transport, request: ModelRequest): Promise<void> {
+    const response = await this.#send(transport, request);
+    this.#requestId = response.headers.get("request-id");
+    const kind = response.headers.get("content-type") ?? "";
+    this.#reader = response.body?.getReader();
+    if (this.#reader !== undefined && !/json|html/i.test(kind)) return;
+    const text = this.#reader === undefined ? "" : await beginning(this.#reader, this.#context);
+    const json = parseJson(text);
+    if (isRecord(json) && isRecord(json["error"])) throw streamError(json, this.#context);
+    const shown = excerpt(this.#context.redact(text)) || "nothing";
+    const what = `${this.#context.host} answered ${kind || "without a body"} instead of an event stream`;
+    throw new ModelError("malformed_response", `${what}; check --base-url. It sent: ${shown}`, {
+      httpStatus: response.status,
+    });
+  }
+
+  /** Whether the answer is complete. */
+  get finished(): boolean {
+    return this.#finished;
+  }
+
+  /**
+   * The frames of the next network read.
+   * @throws {ModelError} if the connection breaks, or ended before the answer was complete.
+   */
+  async frames(): Promise<SseFrame[]> {
+    if (this.#reader === undefined || this.#ended) throw this.#unfinished();
+    const { done, value } = await read(this.#reader, this.#context);
+    this.#ended = done;
+    return done ? this.#sse.end() : this.#sse.push(value);
+  }
+
+  /**
+   * The chunk that a frame makes, if it makes one. Frames after the end of the answer make none.
+   * @throws {ModelError} for an error that the provider reports, and for what cannot be understood.
+   */
+  chunkOf(frame: SseFrame): ModelChunk | undefined {
+    if (this.#finished) return undefined;
+    const chunk = this.#decoder.read(frame, this.#requestId);
+    this.#finished = chunk?.type === "done";
+    return chunk;
+  }
+
+  /** Adds to an error what is known of the call, and makes sure that it holds no key. */
+  sealed(thrown: unknown): ModelError {
+    if (this.#signal.aborted)
+      return new ModelError("cancelled", "the model call was cancelled", { provider: "anthropic" });
+    const error = thrown instanceof ModelError ? thrown : unexpected(thrown);
+    return reworded(error, this.#context.redact(error.message), {
+      provider: "anthropic",
+      requestId: error.requestId ?? this.#requestId,
+      usage: error.usage ?? this.#decoder.usage,
+    });
+  }
+
+  /**
+   * Ends the connection. One whose answer is complete gets a moment to end by itself, so that the next
+   * step can use it again; a server that keeps it open must not keep the process alive.
+   */
+  close(): void {
+    this.#signal.removeEventListener("abort", this.#abort);
+    if (this.#finished && this.#reader !== undefined) void drain(this.#reader, this.#abort);
+    else this.#abort();
+  }
+
+  async #send(transport: Transport, request: ModelRequest): Promise<Response> {
+    const body = toBody(request);
+    try {
+      return await transport.send(body, this.#connection.signal);
+    } catch (thrown) {
+      if (!(thrown instanceof transport.APIError)) throw thrown;
+      const { status, headers, error, message } = thrown;
+      if (status === undefined || headers === undefined) throw connectError(thrown, this.#context);
+      const text = error === undefined ? message.replace(/^\d+ (status code \(no body\))?/, "") : "";
+      throw httpError({ status, headers, json: error, text }, this.#context);
+    }
+  }
+
+  #unfinished(): ModelError {
+    const { stray } = this.#sse;
+    const json = parseJson(stray);
+    if (isRecord(json) && isRecord(json["error"])) return streamError(json, this.#context);
+    const shown = excerpt(this.#context.redact(stray));
+    const sent = shown === "" ? "" : `; outside any event it sent: ${shown}`;
+    const message = `${this.#context.host} closed the stream before the answer was complete${sent}`;
+    return new ModelError("stream_interrupted", message, { retryable: true });
+  }
+}
+
+async function read(reader: Reader, context: ErrorContext): Promise<ReadResult> {
+  try {
+    const { done, value } = await reader.read();
+    return done ? { done } : { done, value };
+  } catch (thrown) {
+    throw brokenStream(thrown, context);
+  }
+}
+
+/** Enough of a body to say what it is. */
+async function beginning(reader: Reader, context: ErrorContext): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for (let size = 0; size < LOOKED_AT_BYTES;) {
+    const { done, value } = await read(reader, context);
+    if (done) break;
+    parts.push(value);
+    size += value.length;
+  }
+  return Buffer.concat(parts).toString();
+}
+
+async function drain(reader: Reader, abort: () => void): Promise<void> {
+  const timer = setTimeout(abort, CLOSING_MS);
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // The answer is complete; what becomes of its connection is of no interest.
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function unexpected(thrown: unknown): ModelError {
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  // The HTTP library quotes header values, among which may be secrets that are not ours to know.
+  if (/header/i.test(message)) {
+    return new ModelError("config", "a request header is not valid; check ANTHROPIC_CUSTOM_HEADERS", {
+      cause: thrown,
+    });
+  }
+  return new ModelError("internal", `internal error, please report it: ${excerpt(message)}`, {
+    cause: thrown,
+  });
+}
