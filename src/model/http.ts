@@ -31,7 +31,8 @@ export function retryAfterMs(headers: Headers, now: number = Date.now()): number
   const header = headers.get("retry-after");
   const seconds = numberOf(header);
   if (seconds !== undefined) return seconds * 1000;
-  const date = Date.parse(header ?? "");
+  // Date.parse also takes bare numbers for dates; those of HTTP have words.
+  const date = Date.parse(header !== null && /[a-z]{3}/i.test(header) ? header : "");
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 

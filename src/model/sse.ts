@@ -30,6 +30,7 @@ export class SseDecoder {
   #frames: SseFrame[] = [];
   #started = false;
   #ending = false;
+  #afterCr = false;
   #overflow = false;
   #stray = "";
 
@@ -59,21 +60,31 @@ export class SseDecoder {
 
   /** The frame that the end of the stream cut off, if there is one, marked as `unterminated`. */
   end(): SseFrame[] {
-    // The parser holds a CR back, as its LF may follow, and a standard reader drops a last frame
-    // without its blank line. Servers exist that send none, so that frame is handed on, marked.
+    // A standard reader drops a last frame without its blank line. Some servers send none, so that
+    // frame is handed on, marked.
     const text = this.#decoder.end();
     this.#ending = true;
     return this.#feed(`${text}\n\n`);
   }
 
   #feed(text: string): SseFrame[] {
-    if (text !== "") this.#parser.feed(this.#started ? text : text.replace(/^\uFEFF/, ""));
-    this.#started ||= text !== "";
+    if (text !== "") {
+      this.#parser.feed(this.#lineEnds(this.#started ? text : text.replace(/^\uFEFF/, "")));
+      this.#started = true;
+    }
     if (this.#overflow) {
       throw new ModelError("malformed_response", "the provider sent a single event of more than 32 MiB");
     }
     const frames = this.#frames;
     this.#frames = [];
     return frames;
+  }
+
+  // The parser holds back what follows a CR at the end of a read until more comes, as an LF may; with
+  // CR alone as line end that would delay every frame by one.
+  #lineEnds(text: string): string {
+    const rest = this.#afterCr && text.startsWith("\n") ? text.slice(1) : text;
+    this.#afterCr = text.endsWith("\r");
+    return rest.includes("\r") ? rest.replaceAll(/\r\n?/g, "\n") : rest;
   }
 }
