@@ -16,7 +16,7 @@ const LOOKED_AT_BYTES = 65_536;
 type ReadResult = { done: false; value: Uint8Array } | { done: true; value?: undefined };
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
-/** One request and its answer: open it, take frames until it is finished, close it. */
+/** One request and its answer: open it, take chunks until it is finished, close it. */
 export class Call {
   readonly #context: ErrorContext;
   readonly #signal: AbortSignal;
@@ -28,6 +28,7 @@ export class Call {
   #reader: Reader | undefined;
   #ended = false;
   #finished = false;
+  #failure: { thrown: unknown } | undefined;
 
   constructor(context: ErrorContext, signal: AbortSignal) {
     this.#context = context;
@@ -64,25 +65,26 @@ export class Call {
   }
 
   /**
-   * The frames of the next network read.
-   * @throws {ModelError} if the connection breaks, or ended before the answer was complete.
+   * The chunks of the next network read; there may be none. What follows the end of the answer is not read.
+   * @throws {ModelError} if the connection breaks or ends too early, for an error that the provider reports,
+   * and for what cannot be understood.
    */
-  async frames(): Promise<SseFrame[]> {
-    if (this.#reader === undefined || this.#ended) throw this.#unfinished();
-    const { done, value } = await read(this.#reader, this.#context);
-    this.#ended = done;
-    return done ? this.#sse.end() : this.#sse.push(value);
-  }
-
-  /**
-   * The chunk that a frame makes, if it makes one. Frames after the end of the answer make none.
-   * @throws {ModelError} for an error that the provider reports, and for what cannot be understood.
-   */
-  chunkOf(frame: SseFrame): ModelChunk | undefined {
-    if (this.#finished) return undefined;
-    const chunk = this.#decoder.read(frame, this.#requestId);
-    this.#finished = chunk?.type === "done";
-    return chunk;
+  async next(): Promise<ModelChunk[]> {
+    if (this.#failure !== undefined) throw this.#failure.thrown;
+    const chunks: ModelChunk[] = [];
+    const frames = await this.#frames();
+    try {
+      for (const frame of frames) {
+        const chunk = this.#decoder.read(frame, this.#requestId);
+        if (chunk !== undefined) chunks.push(chunk);
+        this.#finished = chunk?.type === "done";
+        if (this.#finished) break;
+      }
+    } catch (thrown) {
+      // What came before it was said all the same, and is handed on first.
+      this.#failure = { thrown };
+    }
+    return chunks;
   }
 
   /** Adds to an error what is known of the call, and makes sure that it holds no key. */
@@ -118,6 +120,13 @@ export class Call {
       const text = error === undefined ? message.replace(/^\d+ (status code \(no body\))?/, "") : "";
       throw httpError({ status, headers, json: error, text }, this.#context);
     }
+  }
+
+  async #frames(): Promise<SseFrame[]> {
+    if (this.#reader === undefined || this.#ended) throw this.#unfinished();
+    const { done, value } = await read(this.#reader, this.#context);
+    this.#ended = done;
+    return done ? this.#sse.end() : this.#sse.push(value);
   }
 
   #unfinished(): ModelError {

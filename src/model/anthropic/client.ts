@@ -32,17 +32,17 @@ class AnthropicClient implements AnthropicModelClient {
     await this.#load().catch(() => {});
   }
 
-  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelChunk, void, undefined> {
+  async *stream(
+    request: ModelRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly ModelChunk[], void, undefined> {
     const context = { host: this.#host, model: request.model, redact: this.#redact };
     const call = new Call(context, signal);
     try {
       await call.open(await this.#load(), request);
-      // One generator for all, since each further one would cost as much per delta as its parsing.
       while (!call.finished) {
-        for (const frame of await call.frames()) {
-          const chunk = call.chunkOf(frame);
-          if (chunk !== undefined) yield chunk;
-        }
+        const chunks = await call.next();
+        if (chunks.length > 0) yield chunks;
       }
     } catch (thrown) {
       throw call.sealed(thrown);

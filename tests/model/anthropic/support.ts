@@ -29,11 +29,11 @@ export interface Outcome {
   notices: string[];
 }
 
-export async function collect(stream: AsyncIterable<ModelChunk>): Promise<Outcome> {
+export async function collect(stream: AsyncIterable<readonly ModelChunk[]>): Promise<Outcome> {
   const chunks: ModelChunk[] = [];
   let error: ModelError | undefined;
   try {
-    for await (const chunk of stream) chunks.push(chunk);
+    for await (const batch of stream) chunks.push(...batch);
   } catch (thrown) {
     if (!(thrown instanceof ModelError)) throw thrown;
     error = thrown;
