@@ -7,7 +7,7 @@ import type { StepStatus, StopReason } from "../protocol/words.ts";
 import { judgeAnswer, judgeCalls } from "./answer.ts";
 import { History } from "./history.ts";
 import { checkBudget, checkSteps, type Limits } from "./limits.ts";
-import { callModel, type ModelCall, type ModelCallTimes } from "./step.ts";
+import { callModel, type Batch, type ModelCall, type ModelCallTimes } from "./model-call.ts";
 import { runToolCalls, skipToolCalls, type ToolRunner } from "./tool-calls.ts";
 import { UsageTotal } from "./usage.ts";
 
@@ -41,6 +41,18 @@ interface TurnState {
   cutInARow: number;
 }
 
+/** What a step leaves to be done. */
+interface StepEnd {
+  turnIsOver: boolean;
+  /** What was thrown or went wrong; null or undefined if nothing. */
+  error?: unknown;
+  /** Whether calls were ended without running. */
+  callsSkipped?: boolean;
+}
+
+/** The value of a turn that nobody waits for. */
+const LEFT_EARLY: TurnOutcome = { error: null, stopReason: null, text: null, apiMs: 0 };
+
 /**
  * The loop: model → tools → model, until the model has answered. It knows no clock of its own, no
  * output and no line numbers; what it does, it says as event bodies.
@@ -62,6 +74,19 @@ export class Agent {
    * running call is ended and nothing further begins. Every failure ends as a `turn_end`; it throws never.
    */
   async *runTurn(prompt: PromptContent, signal: AbortSignal): AsyncGenerator<EventBody, TurnOutcome, undefined> {
+    const turn = this.#turn(prompt, signal);
+    try {
+      for (;;) {
+        const next = await turn.next();
+        if (next.done) return next.value;
+        for (const body of next.value) yield body;
+      }
+    } finally {
+      await turn.return(LEFT_EARLY);
+    }
+  }
+
+  async *#turn(prompt: PromptContent, signal: AbortSignal): AsyncGenerator<Batch, TurnOutcome, undefined> {
     const { clock } = this.#options.runner.context;
     const begun = clock.now();
     const state: TurnState = {
@@ -74,102 +99,104 @@ export class Agent {
       cutInARow: 0,
     };
     let error: ErrorInfo | null = null;
-    yield this.#record(state, { type: "turn_start", turn: state.turn, prompt });
+    yield [this.#record(state, { type: "turn_start", turn: state.turn, prompt })];
     try {
-      let answered = false;
-      while (!answered) {
+      let end: StepEnd = { turnIsOver: false };
+      while (!end.turnIsOver) {
         if (signal.aborted) throw signal.reason;
         checkSteps(state.steps, this.#options.limits);
-        answered = yield* this.#step(state, signal);
+        end = yield* this.#step(state, signal);
       }
+      if (end.error) error = toErrorInfo(end.error);
     } catch (thrown) {
       error = toErrorInfo(thrown);
     }
-    yield {
-      type: "turn_end",
-      turn: state.turn,
-      status: error ? statusOf(error.code) : "ok",
-      stop_reason: state.stopReason,
-      steps: state.steps,
-      usage: state.usage.total,
-      duration_ms: Math.round(clock.now() - begun),
-      error,
-    };
+    yield [
+      {
+        type: "turn_end",
+        turn: state.turn,
+        status: error ? statusOf(error.code) : "ok",
+        stop_reason: state.stopReason,
+        steps: state.steps,
+        usage: state.usage.total,
+        duration_ms: Math.round(clock.now() - begun),
+        error,
+      },
+    ];
     return { error, stopReason: state.stopReason, text: state.text, apiMs: state.times.apiMs };
   }
 
-  /** One model call and the tools that it asks for. Returns whether the turn is answered. */
-  async *#step(state: TurnState, signal: AbortSignal): AsyncGenerator<EventBody, boolean, undefined> {
+  /** One model call and the tools that it asks for. */
+  async *#step(state: TurnState, signal: AbortSignal): AsyncGenerator<Batch, StepEnd, undefined> {
     const { clock } = this.#options.runner.context;
     const begun = clock.now();
     const step = (this.#steps += 1);
     state.steps += 1;
     state.stopReason = null;
     state.text = null;
-    let status: StepStatus = "ok";
-    let failure: unknown;
+    let end: StepEnd;
+    let status: StepStatus;
     try {
       const message = yield* this.#ask(step, state, signal);
-      yield* this.#runCalls(step, message, state, signal);
+      end = yield* this.#finish(step, message, state, signal);
+      // A message that will not do as an answer is the turn's matter; calls that were cut off are the step's.
+      status = signal.aborted || end.callsSkipped ? "cancelled" : "ok";
     } catch (thrown) {
-      failure = thrown;
+      end = { turnIsOver: true, error: thrown };
       status = signal.aborted ? "cancelled" : "error";
     }
-    yield {
-      type: "step_end",
-      turn: state.turn,
-      step,
-      status,
-      stop_reason: state.stopReason,
-      ttft_ms: state.times.ttftMs === null ? null : Math.round(state.times.ttftMs),
-      duration_ms: Math.round(clock.now() - begun),
-    };
-    if (failure !== undefined) throw failure;
-    return state.text !== null;
+    yield [
+      {
+        type: "step_end",
+        turn: state.turn,
+        step,
+        status,
+        stop_reason: state.stopReason,
+        ttft_ms: state.times.ttftMs === null ? null : Math.round(state.times.ttftMs),
+        duration_ms: Math.round(clock.now() - begun),
+      },
+    ];
+    return end;
   }
 
-  async *#ask(step: number, state: TurnState, signal: AbortSignal): AsyncGenerator<EventBody, DoneChunk, undefined> {
+  /** The model call; the complete message enters the history. */
+  async *#ask(step: number, state: TurnState, signal: AbortSignal): AsyncGenerator<Batch, DoneChunk, undefined> {
     const { client, request, call, runner } = this.#options;
-    const messages = this.#history.messages;
-    const asking = callModel(
+    const message = yield* callModel(
       {
         ...call,
         client,
-        request: { ...request, messages },
+        request: { ...request, messages: this.#history.messages },
         turn: state.turn,
         step,
         clock: runner.context.clock,
         signal,
+        onVoided: (usage) => this.#addUsage(state, request.model, usage),
       },
       state.times,
     );
-    for (;;) {
-      const next = await asking.next();
-      if (next.done) {
-        yield this.#record(state, messageBody(state.turn, step, next.value));
-        return next.value;
-      }
-      if (next.value.type === "retry") this.#addUsage(state, request.model, next.value.usage);
-      yield next.value;
-    }
+    yield [this.#record(state, messageBody(state.turn, step, message))];
+    return message;
   }
 
-  /** Judges the message, runs its calls or ends them unrun. Sets `state.text` when it is the answer. */
-  async *#runCalls(
+  /** What follows from a complete message: its calls run, or are ended unrun, or it is the answer. */
+  async *#finish(
     step: number,
     message: DoneChunk,
     state: TurnState,
     signal: AbortSignal,
-  ): AsyncGenerator<EventBody, void, undefined> {
+  ): AsyncGenerator<Batch, StepEnd, undefined> {
     const { limits, runner } = this.#options;
     const calls = message.content.filter((block): block is ToolUseBlock => block.type === "tool_use");
     state.stopReason = message.stopReason;
     if (calls.length === 0) {
       const verdict = judgeAnswer(message);
-      if (verdict.kind === "continue") return checkBudget(this.#runUsage.tokens, limits);
-      state.text = verdict.text;
-      if (verdict.error) throw verdict.error;
-      return;
+      if (verdict.kind === "answer") {
+        state.text = verdict.text;
+        return { turnIsOver: true, error: verdict.error };
+      }
+      checkBudget(this.#runUsage.tokens, limits);
+      return { turnIsOver: false };
     }
     const cut = message.stopReason === "max_tokens" && calls.every((block) => block.invalid_json !== undefined);
     state.cutInARow = cut ? state.cutInARow + 1 : 0;
@@ -177,9 +204,9 @@ export class Agent {
       ? asError(signal.reason)
       : judgeCalls(message, { cutInARow: state.cutInARow, steps: state.steps, tokens: this.#runUsage.tokens, limits });
     const events = stop ? skipToolCalls(step, calls, stop.message) : runToolCalls(step, calls, runner, signal);
-    for await (const body of events) yield this.#record(state, body);
-    if (stop) throw stop;
-    if (signal.aborted) throw signal.reason;
+    for await (const body of events) yield [this.#record(state, body)];
+    if (stop) return { turnIsOver: true, error: stop, callsSkipped: true };
+    return signal.aborted ? { turnIsOver: true, error: signal.reason } : { turnIsOver: false };
   }
 
   #record<Body extends EventBody>(state: TurnState, body: Body): Body {

@@ -59,15 +59,15 @@ export type ModelChunk =
 /**
  * One model call. The port that the loop knows; each provider is an adapter.
  *
- * Contract of `stream`: lazy (nothing is sent until the first pull); yields any number of deltas,
- * then exactly one `done`; ends in any other way only by throwing a {@link ModelError}. When `signal`
+ * Contract of `stream`: lazy (nothing is sent until the first pull); yields batches, one for
+ * what came together (a network read), which hold any number of deltas and, last of all, exactly one `done`; ends in any other way only by throwing a {@link ModelError}. When `signal`
  * aborts, the connection is closed and the stream throws soon; what it throws then does not matter.
  * Leaving the iteration early closes the connection.
  */
 export interface ModelClient {
   /** The provider's name: `anthropic`, `openai`, `fake`. */
   readonly provider: string;
-  stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelChunk, void, undefined>;
+  stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelChunk[], void, undefined>;
 }
 
 export interface ModelErrorDetails extends ErrorDetails {

@@ -28,7 +28,7 @@ interface Playing {
   model: string;
 }
 
-async function* play(playing: Playing, answer: ScriptAnswer, signal: AbortSignal): AsyncGenerator<ModelChunk, void> {
+async function* play(playing: Playing, answer: ScriptAnswer, signal: AbortSignal): AsyncGenerator<readonly ModelChunk[], void> {
   const content = answer.content ?? [];
   const blocks = new Accumulator();
   let left = answer.fault ? (answer.fault.after_characters ?? 0) : Number.POSITIVE_INFINITY;
@@ -42,7 +42,7 @@ async function* play(playing: Playing, answer: ScriptAnswer, signal: AbortSignal
       const part = piece.slice(0, left);
       left -= part.length;
       blocks.append(index, part);
-      yield chunkOf(block, index, part, id);
+      yield [chunkOf(block, index, part, id)];
       await pause(answer.delay_ms ?? playing.script.delay_ms, signal);
     }
     if (block.type === "thinking" && block.signature !== undefined) blocks.sign(index, block.signature);
@@ -51,15 +51,17 @@ async function* play(playing: Playing, answer: ScriptAnswer, signal: AbortSignal
   if (answer.stall) await untilAborted(signal);
   const hasCall = content.some((block) => block.type === "tool_use");
   const stopReason = answer.stop_reason ?? (hasCall ? "tool_use" : "end_turn");
-  yield {
-    type: "done",
-    id: `msg_fake_${playing.number}`,
-    model: playing.model,
-    content: blocks.finish(stopReason),
-    stopReason,
-    usage: usageOf(answer, content),
-    requestId: `req_fake_${playing.number}`,
-  };
+  yield [
+    {
+      type: "done",
+      id: `msg_fake_${playing.number}`,
+      model: playing.model,
+      content: blocks.finish(stopReason),
+      stopReason,
+      usage: usageOf(answer, content),
+      requestId: `req_fake_${playing.number}`,
+    },
+  ];
 }
 
 function asAnswer(answer: string | ScriptAnswer): ScriptAnswer {

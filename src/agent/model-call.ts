@@ -1,9 +1,13 @@
 import { ModelError, type DoneChunk, type ModelChunk, type ModelClient, type ModelRequest } from "../model/client.ts";
 import { planRetry } from "../model/retry.ts";
+import type { Usage } from "../protocol/content.ts";
 import type { EventBody } from "../protocol/event.ts";
 import { AgentError, toErrorInfo } from "../protocol/errors.ts";
 import type { Clock } from "../tools/clock.ts";
 import { linkAbort } from "./linked-abort.ts";
+
+/** Events that came together. The deltas of one network read travel as one value: each hop costs a delta dearly. */
+export type Batch = readonly EventBody[];
 
 export interface ModelCall {
   client: ModelClient;
@@ -19,6 +23,8 @@ export interface ModelCall {
   /** A number from 0 up to 1, for the jitter of retries. */
   random: () => number;
   signal: AbortSignal;
+  /** Told of the tokens of an attempt that is tried again. */
+  onVoided: (usage: Usage | null) => void;
 }
 
 export interface ModelCallTimes {
@@ -36,10 +42,10 @@ export interface ModelCallTimes {
 export async function* callModel(
   call: ModelCall,
   times: ModelCallTimes,
-): AsyncGenerator<EventBody, DoneChunk, undefined> {
+): AsyncGenerator<Batch, DoneChunk, undefined> {
   for (let attempt = 1; ; attempt += 1) {
     const { turn, step, request, clock, signal } = call;
-    yield { type: "step_start", turn, step, attempt, model: request.model };
+    yield [{ type: "step_start", turn, step, attempt, model: request.model }];
     const begun = clock.now();
     times.ttftMs = null;
     try {
@@ -49,16 +55,8 @@ export async function* callModel(
       const error = asModelError(thrown, call.client.provider);
       const plan = planRetry({ error, attempt, maxRetries: call.maxRetries, random: call.random });
       if (!plan.retry) throw plan.error;
-      yield {
-        type: "retry",
-        step,
-        attempt,
-        max_attempts: call.maxRetries + 1,
-        delay_ms: Math.round(plan.delayMs),
-        error: toErrorInfo(error),
-        discards_partial: times.ttftMs !== null,
-        usage: error.usage,
-      };
+      call.onVoided(error.usage);
+      yield [retryBody(call, attempt, plan.delayMs, error, times.ttftMs !== null)];
       await clock.sleep(plan.delayMs, signal);
       if (signal.aborted) throw signal.reason;
     }
@@ -69,18 +67,29 @@ async function* oneAttempt(
   call: ModelCall,
   times: ModelCallTimes,
   begun: number,
-): AsyncGenerator<EventBody, DoneChunk, undefined> {
+): AsyncGenerator<Batch, DoneChunk, undefined> {
   const { controller, unlink } = linkAbort(call.signal);
   const idle = watchIdle(call, controller);
   try {
-    for await (const chunk of call.client.stream(call.request, controller.signal)) {
-      if (chunk.type === "done") return chunk;
-      if (chunk.type !== "notice") {
+    for await (const chunks of call.client.stream(call.request, controller.signal)) {
+      const bodies: EventBody[] = [];
+      let done: DoneChunk | undefined;
+      let content = false;
+      for (const chunk of chunks) {
+        if (chunk.type === "done") {
+          done = chunk;
+          continue;
+        }
+        content ||= chunk.type !== "notice";
+        const body = bodyOf(chunk, call);
+        if (body) bodies.push(body);
+      }
+      if (content) {
         idle.sawContent();
         times.ttftMs ??= call.clock.now() - begun;
       }
-      const body = bodyOf(chunk, call);
-      if (body) yield body;
+      if (bodies.length > 0) yield bodies;
+      if (done) return done;
     }
   } catch (error) {
     throw controller.signal.aborted ? controller.signal.reason : error;
@@ -93,6 +102,25 @@ async function* oneAttempt(
     retryable: true,
     provider: call.client.provider,
   });
+}
+
+function retryBody(
+  call: ModelCall,
+  attempt: number,
+  delayMs: number,
+  error: ModelError,
+  discardsPartial: boolean,
+): EventBody {
+  return {
+    type: "retry",
+    step: call.step,
+    attempt,
+    max_attempts: call.maxRetries + 1,
+    delay_ms: Math.round(delayMs),
+    error: toErrorInfo(error),
+    discards_partial: discardsPartial,
+    usage: error.usage,
+  };
 }
 
 function bodyOf(chunk: Exclude<ModelChunk, DoneChunk>, call: ModelCall): EventBody | undefined {
