@@ -23,7 +23,9 @@ const withoutStandaloneCommands = {
 };
 
 rmSync("dist", { recursive: true, force: true });
-execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"], { stdio: "inherit" });
+execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"], {
+  stdio: "inherit",
+});
 const { metafile, outputFiles } = await build({
   entryPoints: { linefeed: "src/cli/main.ts" },
   outdir: OUT,

@@ -6,7 +6,10 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: ["tests/{protocol,agent,emit,model,testing}/**/*.test.ts", "tests/{schemas,golden}.test.ts"],
+          include: [
+            "tests/{protocol,agent,emit,model,testing}/**/*.test.ts",
+            "tests/{schemas,golden}.test.ts",
+          ],
           pool: "threads",
           testTimeout: 30_000,
         },

@@ -28,7 +28,9 @@ it("schemas/ holds nothing else", () => {
 });
 
 describe("event.json, to a validator", () => {
-  const validate = new Ajv2020({ strict: false, formats: { "date-time": true } }).compile(schemas["event"] ?? {});
+  const validate = new Ajv2020({ strict: false, formats: { "date-time": true } }).compile(
+    schemas["event"] ?? {},
+  );
   const head = { seq: 1, ts: "2026-01-01T00:00:00.000Z", session_id: "s" };
   const message = {
     type: "message",

@@ -73,7 +73,10 @@ export class Agent {
    * `signal` aborts (its reason is an AgentError that says why), or the caller leaves early, the
    * running call is ended and nothing further begins. Every failure ends as a `turn_end`; it throws never.
    */
-  async *runTurn(prompt: PromptContent, signal: AbortSignal): AsyncGenerator<EventBody, TurnOutcome, undefined> {
+  async *runTurn(
+    prompt: PromptContent,
+    signal: AbortSignal,
+  ): AsyncGenerator<EventBody, TurnOutcome, undefined> {
     const turn = this.#turn(prompt, signal);
     try {
       for (;;) {
@@ -160,7 +163,11 @@ export class Agent {
   }
 
   /** The model call; the complete message enters the history. */
-  async *#ask(step: number, state: TurnState, signal: AbortSignal): AsyncGenerator<Batch, DoneChunk, undefined> {
+  async *#ask(
+    step: number,
+    state: TurnState,
+    signal: AbortSignal,
+  ): AsyncGenerator<Batch, DoneChunk, undefined> {
     const { client, request, call, runner } = this.#options;
     const message = yield* callModel(
       {
@@ -198,12 +205,20 @@ export class Agent {
       checkBudget(this.#runUsage.tokens, limits);
       return { turnIsOver: false };
     }
-    const cut = message.stopReason === "max_tokens" && calls.every((block) => block.invalid_json !== undefined);
+    const cut =
+      message.stopReason === "max_tokens" && calls.every((block) => block.invalid_json !== undefined);
     state.cutInARow = cut ? state.cutInARow + 1 : 0;
     const stop = signal.aborted
       ? asError(signal.reason)
-      : judgeCalls(message, { cutInARow: state.cutInARow, steps: state.steps, tokens: this.#runUsage.tokens, limits });
-    const events = stop ? skipToolCalls(step, calls, stop.message) : runToolCalls(step, calls, runner, signal);
+      : judgeCalls(message, {
+          cutInARow: state.cutInARow,
+          steps: state.steps,
+          tokens: this.#runUsage.tokens,
+          limits,
+        });
+    const events = stop
+      ? skipToolCalls(step, calls, stop.message)
+      : runToolCalls(step, calls, runner, signal);
     for await (const body of events) yield [this.#record(state, body)];
     if (stop) return { turnIsOver: true, error: stop, callsSkipped: true };
     return signal.aborted ? { turnIsOver: true, error: signal.reason } : { turnIsOver: false };

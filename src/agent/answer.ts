@@ -3,7 +3,9 @@ import { AgentError } from "../protocol/errors.ts";
 import { limitReached, type Limits } from "./limits.ts";
 
 /** What a message without calls is: the end of the turn, in order or not, or a pause. */
-export type Verdict = { kind: "answer"; text: string | null; error: AgentError | null } | { kind: "continue" };
+export type Verdict =
+  | { kind: "answer"; text: string | null; error: AgentError | null }
+  | { kind: "continue" };
 
 /** Judges a message that asks for no tool. */
 export function judgeAnswer(message: DoneChunk): Verdict {
@@ -40,7 +42,10 @@ function stopError(message: DoneChunk): AgentError | undefined {
     case "refusal":
       return new AgentError("refusal", "the model refused to answer");
     case "model_context_window_exceeded":
-      return new AgentError("context_overflow", "the answer was cut where the model's context was full; start a new session");
+      return new AgentError(
+        "context_overflow",
+        "the answer was cut where the model's context was full; start a new session",
+      );
     case "end_turn":
     case "tool_use":
     case "stop_sequence":

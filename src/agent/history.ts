@@ -14,7 +14,8 @@ export class History {
 
   apply(body: EventBody): void {
     if (body.type === "turn_start") {
-      const content = typeof body.prompt === "string" ? [{ type: "text" as const, text: body.prompt }] : body.prompt;
+      const content =
+        typeof body.prompt === "string" ? [{ type: "text" as const, text: body.prompt }] : body.prompt;
       this.#messages.push({ role: "user", content: [...content] });
     } else if (body.type === "message" && body.content.length > 0) {
       this.#messages.push({ role: "assistant", content: body.content });

@@ -1,4 +1,10 @@
-import { ModelError, type DoneChunk, type ModelChunk, type ModelClient, type ModelRequest } from "../model/client.ts";
+import {
+  ModelError,
+  type DoneChunk,
+  type ModelChunk,
+  type ModelClient,
+  type ModelRequest,
+} from "../model/client.ts";
 import { planRetry } from "../model/retry.ts";
 import type { Usage } from "../protocol/content.ts";
 import type { EventBody } from "../protocol/event.ts";
@@ -148,7 +154,10 @@ function bodyOf(chunk: Exclude<ModelChunk, DoneChunk>, call: ModelCall): EventBo
 }
 
 /** Aborts the attempt when the model has said nothing for the idle time; pings are not content. */
-function watchIdle(call: ModelCall, controller: AbortController): { sawContent: () => void; stop: () => void } {
+function watchIdle(
+  call: ModelCall,
+  controller: AbortController,
+): { sawContent: () => void; stop: () => void } {
   const stopped = new AbortController();
   let last = call.clock.now();
   const watch = async () => {
@@ -169,16 +178,24 @@ function watchIdle(call: ModelCall, controller: AbortController): { sawContent: 
 
 function idleError(call: ModelCall): ModelError {
   const seconds = call.idleTimeoutMs / 1000;
-  return new ModelError("idle_timeout", `${call.client.provider} sent no content for ${seconds} s (--idle-timeout)`, {
-    retryable: true,
-    provider: call.client.provider,
-  });
+  return new ModelError(
+    "idle_timeout",
+    `${call.client.provider} sent no content for ${seconds} s (--idle-timeout)`,
+    {
+      retryable: true,
+      provider: call.client.provider,
+    },
+  );
 }
 
 function asModelError(thrown: unknown, provider: string): ModelError {
   if (thrown instanceof ModelError) return thrown;
   if (thrown instanceof AgentError) {
-    return new ModelError(thrown.code, thrown.message, { retryable: thrown.retryable, provider, cause: thrown });
+    return new ModelError(thrown.code, thrown.message, {
+      retryable: thrown.retryable,
+      provider,
+      cause: thrown,
+    });
   }
   return new ModelError("internal", toErrorInfo(thrown).message, { provider, cause: thrown });
 }

@@ -24,7 +24,8 @@ export function decide(tool: string, access: Access, policy: PermissionPolicy): 
   if (policy.mode === "plan" && access.kind !== "read") {
     return { allowed: false, reason: "the mode plan allows reading only; use another --permission-mode" };
   }
-  if (policy.allow.some((rule) => rule.tool === tool && allows(rule, access, policy.cwd))) return { allowed: true };
+  if (policy.allow.some((rule) => rule.tool === tool && allows(rule, access, policy.cwd)))
+    return { allowed: true };
   return byMode(tool, access, policy);
 }
 
@@ -44,14 +45,23 @@ function allows({ pattern }: Rule, access: Access, cwd: string): boolean {
 
 function byMode(tool: string, access: Access, policy: PermissionPolicy): Decision {
   if (access.kind === "execute") {
-    return { allowed: false, reason: `no rule allows this command; allow it with --allowed-tools "${tool}(…)", or all with ${tool}` };
+    return {
+      allowed: false,
+      reason: `no rule allows this command; allow it with --allowed-tools "${tool}(…)", or all with ${tool}`,
+    };
   }
   if (isSecret(access.path)) {
-    return { allowed: false, reason: `it may hold secrets; allow it by name with --allowed-tools "${tool}(${access.path})"` };
+    return {
+      allowed: false,
+      reason: `it may hold secrets; allow it by name with --allowed-tools "${tool}(${access.path})"`,
+    };
   }
   if (!policy.roots.some((root) => isInside(access.path, root))) {
     return { allowed: false, reason: `it lies outside the working folder; add its folder with --add-dir` };
   }
   if (access.kind === "read" || policy.mode === "accept-edits") return { allowed: true };
-  return { allowed: false, reason: `writing needs --permission-mode accept-edits or --allowed-tools ${tool}` };
+  return {
+    allowed: false,
+    reason: `writing needs --permission-mode accept-edits or --allowed-tools ${tool}`,
+  };
 }

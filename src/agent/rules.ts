@@ -20,7 +20,10 @@ export function parseRules(list: string): Rule[] {
 function parseRule(text: string): Rule {
   const match = /^([A-Za-z][\w-]*)(?:\((.*)\))?$/s.exec(text);
   if (!match?.[1]) {
-    throw new AgentError("usage", `cannot read the rule "${text}": write Tool or Tool(pattern), e.g. Read(src/**) or Bash(git log *)`);
+    throw new AgentError(
+      "usage",
+      `cannot read the rule "${text}": write Tool or Tool(pattern), e.g. Read(src/**) or Bash(git log *)`,
+    );
   }
   // `Bash(git log:*)` is how users of other agents write a prefix.
   const pattern = match[2]?.replace(/:\*$/, " *").trim();

@@ -42,7 +42,11 @@ export async function* runToolCalls(
 }
 
 /** The ends of calls that do not run at all, and why. */
-export function* skipToolCalls(step: number, blocks: readonly ToolUseBlock[], why: string): Generator<EventBody> {
+export function* skipToolCalls(
+  step: number,
+  blocks: readonly ToolUseBlock[],
+  why: string,
+): Generator<EventBody> {
   for (const block of blocks) yield toolEnd(step, block, { status: "cancelled", content: `Not run: ${why}` });
 }
 
@@ -96,7 +100,8 @@ async function* runCall(
   runner: ToolRunner,
   signal: AbortSignal,
 ): AsyncGenerator<EventBody, ToolEnd, undefined> {
-  if (signal.aborted) return toolEnd(step, block, { status: "cancelled", content: "Not run: the run was ended." });
+  if (signal.aborted)
+    return toolEnd(step, block, { status: "cancelled", content: "Not run: the run was ended." });
   const prepared = await prepare(block, runner);
   switch (prepared.kind) {
     case "invalid":
@@ -124,13 +129,24 @@ async function prepare(block: ToolUseBlock, runner: ToolRunner): Promise<Prepare
   const tool = runner.tools.find((candidate) => candidate.name === block.name);
   if (!tool) {
     const names = runner.tools.map((candidate) => candidate.name).join(", ");
-    return { kind: "invalid", block, message: `There is no tool "${block.name}". The tools are: ${names || "none"}.` };
+    return {
+      kind: "invalid",
+      block,
+      message: `There is no tool "${block.name}". The tools are: ${names || "none"}.`,
+    };
   }
-  if (block.invalid_json !== undefined) return { kind: "invalid", block, message: unreadable(block.invalid_json) };
+  if (block.invalid_json !== undefined)
+    return { kind: "invalid", block, message: unreadable(block.invalid_json) };
   const parsed = tool.input.safeParse(block.input);
   if (!parsed.success) {
-    const issues = parsed.error.issues.map((issue) => `- ${issue.path.map(String).join(".") || "arguments"}: ${issue.message}`);
-    return { kind: "invalid", block, message: `The arguments of ${tool.name} are not valid; nothing was run.\n${issues.join("\n")}` };
+    const issues = parsed.error.issues.map(
+      (issue) => `- ${issue.path.map(String).join(".") || "arguments"}: ${issue.message}`,
+    );
+    return {
+      kind: "invalid",
+      block,
+      message: `The arguments of ${tool.name} are not valid; nothing was run.\n${issues.join("\n")}`,
+    };
   }
   try {
     const access = await tool.access(parsed.data, runner.context.cwd);
@@ -194,7 +210,13 @@ async function* outputOf(
     return { status: "error", content, exitCode: null, truncated: false, outputFile: null };
   } finally {
     // Left early: the tool ends what it started.
-    await running.return({ status: "cancelled", content: "", exitCode: null, truncated: false, outputFile: null });
+    await running.return({
+      status: "cancelled",
+      content: "",
+      exitCode: null,
+      truncated: false,
+      outputFile: null,
+    });
   }
 }
 

@@ -23,7 +23,9 @@ export class UsageTotal {
   get tokens(): number {
     const sum = this.#total;
     if (!sum) return 0;
-    return sum.input_tokens + sum.output_tokens + sum.cache_read_input_tokens + sum.cache_creation_input_tokens;
+    return (
+      sum.input_tokens + sum.output_tokens + sum.cache_read_input_tokens + sum.cache_creation_input_tokens
+    );
   }
 }
 

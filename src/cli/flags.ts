@@ -80,7 +80,13 @@ export function runCommand(): Command {
     .version(VERSION, "-v, --version", "print the version")
     .helpOption("-h, --help", "print this help")
     .addHelpText("after", EXAMPLES);
-  for (const option of [...promptOptions(), ...modelOptions(), ...toolOptions(), ...limitOptions(), ...outputOptions()]) {
+  for (const option of [
+    ...promptOptions(),
+    ...modelOptions(),
+    ...toolOptions(),
+    ...limitOptions(),
+    ...outputOptions(),
+  ]) {
     command.addOption(option);
   }
   for (const option of [...acceptedOptions(), ...laterOptions()]) command.addOption(option.hideHelp());
@@ -93,7 +99,9 @@ function promptOptions(): Option[] {
     new Option("--no-stdin", "never read stdin"),
     new Option("--system-prompt <text>", "replace the system prompt").conflicts("systemPromptFile"),
     new Option("--system-prompt-file <file>", "replace it by a file's text"),
-    new Option("--append-system-prompt <text>", "add to the system prompt").conflicts("appendSystemPromptFile"),
+    new Option("--append-system-prompt <text>", "add to the system prompt").conflicts(
+      "appendSystemPromptFile",
+    ),
     new Option("--append-system-prompt-file <file>", "add a file's text"),
     new Option("-C, --cwd <folder>", "work in this folder"),
   ];
@@ -107,11 +115,15 @@ function modelOptions(): Option[] {
     ),
     new Option("--base-url <url>", "where the provider's API is (ANTHROPIC_BASE_URL)"),
     new Option("--max-tokens <n>", "tokens of one answer").argParser(parseCount(1)).default(32_000),
-    new Option("--effort <level>", `how hard the model thinks: ${EFFORTS.join(", ")}`).argParser(parseWord(EFFORTS)),
+    new Option("--effort <level>", `how hard the model thinks: ${EFFORTS.join(", ")}`).argParser(
+      parseWord(EFFORTS),
+    ),
     new Option("--thinking <mode>", "summarized, omitted or off")
       .argParser(parseWord(["summarized", "omitted", "off"]))
       .default("summarized"),
-    new Option("--max-retries <n>", "how often a failed model call is tried again").argParser(parseCount(0)).default(6),
+    new Option("--max-retries <n>", "how often a failed model call is tried again")
+      .argParser(parseCount(0))
+      .default(6),
     new Option("--idle-timeout <time>", "how long the model may say nothing")
       .argParser(parsePositiveDuration)
       .default(300_000, "300s"),
@@ -124,10 +136,14 @@ function toolOptions(): Option[] {
     new Option("--tools <names>", 'the tools to offer, "" for none').argParser(collect),
     new Option("--allowed-tools <rules>", 'allow calls: Read, "Bash(git log *)"').argParser(collect),
     new Option("--disallowed-tools <rules>", "deny calls; wins over everything").argParser(collect),
-    new Option("--permission-mode <mode>", PERMISSION_MODES.join(", ")).argParser(parseWord(PERMISSION_MODES, MODES)),
+    new Option("--permission-mode <mode>", PERMISSION_MODES.join(", ")).argParser(
+      parseWord(PERMISSION_MODES, MODES),
+    ),
     new Option("--dangerously-skip-permissions", "allow everything that no rule denies"),
     new Option("--add-dir <folder>", "a further folder that may be read").argParser(collect),
-    new Option("--tool-timeout <time>", "how long a call may take").argParser(parsePositiveDuration).default(120_000, "120s"),
+    new Option("--tool-timeout <time>", "how long a call may take")
+      .argParser(parsePositiveDuration)
+      .default(120_000, "120s"),
     new Option("--keep-children", "let processes that calls started live on after the run"),
     new Option("--fail-on-denied", "exit with 4 if a call was denied"),
   ];
@@ -162,7 +178,9 @@ function outputOptions(): Option[] {
 
 /** Scripts have these, and what they ask for is the case anyway. */
 function acceptedOptions(): Option[] {
-  return ["--include-partial-messages", "--verbose", "--no-session-persistence"].map((flags) => new Option(flags));
+  return ["--include-partial-messages", "--verbose", "--no-session-persistence"].map(
+    (flags) => new Option(flags),
+  );
 }
 
 function laterOptions(): Option[] {
@@ -172,7 +190,8 @@ function laterOptions(): Option[] {
 /** The first option on the command line that this version does not have, in words. */
 export function laterOption(command: Command): string | undefined {
   const later = command.options.find(
-    (option) => LATER_OPTIONS.includes(option.flags) && command.getOptionValueSource(option.attributeName()) === "cli",
+    (option) =>
+      LATER_OPTIONS.includes(option.flags) && command.getOptionValueSource(option.attributeName()) === "cli",
   );
   return later ? `${later.long ?? later.flags} ${LATER}` : undefined;
 }

@@ -7,7 +7,9 @@ const OLDEST_NODE = 20;
 
 const [argument, ...rest] = process.argv.slice(2);
 if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
-  process.stderr.write(`linefeed needs Node ${OLDEST_NODE} or newer; this is Node ${process.versions.node}\n`);
+  process.stderr.write(
+    `linefeed needs Node ${OLDEST_NODE} or newer; this is Node ${process.versions.node}\n`,
+  );
   process.exitCode = 2;
 } else if (rest.length === 0 && (argument === "--version" || argument === "-v" || argument === "-V")) {
   writeSync(1, `${VERSION}\n`);

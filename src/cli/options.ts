@@ -67,7 +67,8 @@ function formatOf(flags: RunFlags): OutputFormat {
 }
 
 function modelOf(flags: RunFlags, provider: ProviderOptions, env: NodeJS.ProcessEnv): string {
-  if (flags.model !== undefined && flags.model.trim() === "") throw new AgentError("usage", "--model is empty");
+  if (flags.model !== undefined && flags.model.trim() === "")
+    throw new AgentError("usage", "--model is empty");
   if (flags.model !== undefined) return flags.model;
   switch (provider.name) {
     case "anthropic":
@@ -81,12 +82,14 @@ function modelOf(flags: RunFlags, provider: ProviderOptions, env: NodeJS.Process
 
 async function providerOptions(flags: RunFlags, env: NodeJS.ProcessEnv): Promise<ProviderOptions> {
   if (flags.fake !== undefined) {
-    if (flags.provider === "anthropic") throw new AgentError("usage", "--fake and --provider anthropic exclude each other");
+    if (flags.provider === "anthropic")
+      throw new AgentError("usage", "--fake and --provider anthropic exclude each other");
     const json = textFile(flags.fake, "--fake");
     const { parseScript } = await import("../model/scripted/script.ts");
     return { name: "fake", script: parseScript(json, flags.fake) };
   }
-  if (flags.provider === "fake") throw new AgentError("usage", "--provider fake needs a script: --fake file.json");
+  if (flags.provider === "fake")
+    throw new AgentError("usage", "--provider fake needs a script: --fake file.json");
   return anthropicOptions(flags, env);
 }
 
@@ -99,7 +102,10 @@ function anthropicOptions(flags: RunFlags, env: NodeJS.ProcessEnv): ProviderOpti
       "there is no key: set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN), or play a script offline with --fake file.json",
     );
   }
-  const [baseName, baseUrl] = flags.baseUrl === undefined ? (["ANTHROPIC_BASE_URL", nonEmpty(env["ANTHROPIC_BASE_URL"])] as const) : (["--base-url", flags.baseUrl] as const);
+  const [baseName, baseUrl] =
+    flags.baseUrl === undefined
+      ? (["ANTHROPIC_BASE_URL", nonEmpty(env["ANTHROPIC_BASE_URL"])] as const)
+      : (["--base-url", flags.baseUrl] as const);
   if (baseUrl !== undefined && !isHttpUrl(baseUrl)) {
     const code = baseName === "--base-url" ? "usage" : "config";
     throw new AgentError(code, `${baseName} is "${baseUrl}", which is no http or https address`);
@@ -107,7 +113,9 @@ function anthropicOptions(flags: RunFlags, env: NodeJS.ProcessEnv): ProviderOpti
   return { name: "anthropic", apiKey, authToken, baseUrl, proxy: proxyOf(env) };
 }
 
-function proxyOf(env: NodeJS.ProcessEnv): { http: string | undefined; https: string | undefined; noProxy: string | undefined } | undefined {
+function proxyOf(
+  env: NodeJS.ProcessEnv,
+): { http: string | undefined; https: string | undefined; noProxy: string | undefined } | undefined {
   const http = nonEmpty(env["http_proxy"]) ?? nonEmpty(env["HTTP_PROXY"]);
   const https = nonEmpty(env["https_proxy"]) ?? nonEmpty(env["HTTPS_PROXY"]);
   if (http === undefined && https === undefined) return undefined;
@@ -148,7 +156,10 @@ function textFile(path: string, flag: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new AgentError("config", `${flag}: ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new AgentError(
+      "config",
+      `${flag}: ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 

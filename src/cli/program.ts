@@ -58,13 +58,13 @@ interface Parsed extends PromptArguments {
 
 /** @throws AgentError `usage` naming the flag. */
 function parse(argv: readonly string[]): Parsed | undefined {
-  const command = runCommand().exitOverride().configureOutput({ outputError: () => undefined });
-  const shapes = command.options.map(
-    (option): OptionShape => ({
-      names: [option.short, option.long].filter((name) => name !== undefined),
-      takesValue: option.required,
-    }),
-  );
+  const command = runCommand()
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined });
+  const shapes = command.options.map((option): OptionShape => ({
+    names: [option.short, option.long].filter((name) => name !== undefined),
+    takesValue: option.required,
+  }));
   try {
     command.parse(normalizeArgv(argv, shapes), { from: "user" });
   } catch (error) {

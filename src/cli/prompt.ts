@@ -28,12 +28,19 @@ export type PromptSource = { kind: "argument"; text: string } | { kind: "stdin" 
 export function promptSource({ printed, positional }: PromptArguments): PromptSource {
   const [first, ...more] = positional.filter((word) => word !== "");
   const command = first === undefined ? undefined : nearCommand(first);
-  if (printed === undefined && first !== undefined && command !== undefined) throw commandError(first, command);
+  if (printed === undefined && first !== undefined && command !== undefined)
+    throw commandError(first, command);
   if (more.length > 0) {
-    throw new AgentError("usage", `a prompt is one argument, and there are ${more.length + 1}; put it in quotes`);
+    throw new AgentError(
+      "usage",
+      `a prompt is one argument, and there are ${more.length + 1}; put it in quotes`,
+    );
   }
   if (printed && first !== undefined) {
-    throw new AgentError("usage", `there are two prompts, "${excerpt(printed)}" and "${excerpt(first)}"; give one`);
+    throw new AgentError(
+      "usage",
+      `there are two prompts, "${excerpt(printed)}" and "${excerpt(first)}"; give one`,
+    );
   }
   const text = first ?? printed ?? positional[0];
   if (text === "-") return { kind: "stdin" };
@@ -47,7 +54,11 @@ export function promptSource({ printed, positional }: PromptArguments): PromptSo
  * The prompt: the argument, stdin, or both with a blank line between, neither of them changed.
  * @throws AgentError `usage` if it is blank.
  */
-export async function readPrompt(source: PromptSource, useStdin: boolean, signal: AbortSignal): Promise<Prompt> {
+export async function readPrompt(
+  source: PromptSource,
+  useStdin: boolean,
+  signal: AbortSignal,
+): Promise<Prompt> {
   const notices: Prompt["notices"] = [];
   if (source.kind === "argument") {
     const input = useStdin ? await stdinText("brief", signal, notices) : "";
@@ -73,7 +84,8 @@ async function stdinText(
         type: "notice",
         level: "info",
         code: "stdin_ignored",
-        message: "stdin sent nothing within 0.5 s and was ignored; use - to wait for it, --no-stdin never to read it",
+        message:
+          "stdin sent nothing within 0.5 s and was ignored; use - to wait for it, --no-stdin never to read it",
       });
       return "";
     case "read":
@@ -100,8 +112,12 @@ function blank(): AgentError {
 }
 
 function commandError(word: string, command: string): AgentError {
-  if (word === command) return new AgentError("usage", `the command ${command} is not part of this version yet`);
-  return new AgentError("usage", `"${word}" looks like the command ${command}; as a prompt, write: linefeed -p ${word}`);
+  if (word === command)
+    return new AgentError("usage", `the command ${command} is not part of this version yet`);
+  return new AgentError(
+    "usage",
+    `"${word}" looks like the command ${command}; as a prompt, write: linefeed -p ${word}`,
+  );
 }
 
 function excerpt(text: string): string {

@@ -7,7 +7,11 @@ import type { RunEnd } from "../run/run.ts";
 import { loneResult } from "../run/tally.ts";
 
 /** Ends a run that never began: a lone `result` in the formats that promise one, a line on stderr. */
-export async function reportFailure(thrown: unknown, format: string, signal: SignalName | null): Promise<RunEnd> {
+export async function reportFailure(
+  thrown: unknown,
+  format: string,
+  signal: SignalName | null,
+): Promise<RunEnd> {
   const error = toErrorInfo(thrown);
   const result = loneResult(error, signal);
   const end = { exitCode: result.exit_code, signal: result.signal, error };

@@ -16,7 +16,8 @@ export type StdinRead = { kind: "read"; bytes: Buffer } | { kind: "silent" } | {
  */
 export async function readStdin(patience: "brief" | "endless", signal: AbortSignal): Promise<StdinRead> {
   const stat = fstatSync(0);
-  if (stat.isDirectory()) throw new AgentError("usage", "stdin is a folder; redirect a file or a pipe into it");
+  if (stat.isDirectory())
+    throw new AgentError("usage", "stdin is a folder; redirect a file or a pipe into it");
   const terminal = isTerminal(stat);
   if (terminal && patience === "brief") return { kind: "terminal" };
   const waits = stat.isFIFO() || stat.isSocket() || terminal;
@@ -48,7 +49,11 @@ async function openStdin(stat: Stats, terminal: boolean): Promise<Readable> {
   return stat.isSocket() || terminal ? process.stdin : createReadStream("", { fd: 0, autoClose: false });
 }
 
-function collectStream(stream: Readable, firstByteMs: number | undefined, signal: AbortSignal): Promise<StdinRead> {
+function collectStream(
+  stream: Readable,
+  firstByteMs: number | undefined,
+  signal: AbortSignal,
+): Promise<StdinRead> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -64,7 +69,8 @@ function collectStream(stream: Readable, firstByteMs: number | undefined, signal
     const onAbort = () => settle(() => reject(signal.reason));
     if (signal.aborted) return onAbort();
     signal.addEventListener("abort", onAbort, { once: true });
-    if (firstByteMs !== undefined) timer = setTimeout(() => settle(() => resolve({ kind: "silent" })), firstByteMs);
+    if (firstByteMs !== undefined)
+      timer = setTimeout(() => settle(() => resolve({ kind: "silent" })), firstByteMs);
     stream.on("data", (chunk: Buffer) => {
       clearTimeout(timer);
       chunks.push(chunk);
@@ -72,10 +78,15 @@ function collectStream(stream: Readable, firstByteMs: number | undefined, signal
       if (length > MAX_STDIN_BYTES) settle(() => reject(tooLong()));
     });
     stream.on("end", () => settle(() => resolve({ kind: "read", bytes: Buffer.concat(chunks) })));
-    stream.on("error", (error) => settle(() => reject(new AgentError("io", `stdin cannot be read: ${error.message}`))));
+    stream.on("error", (error) =>
+      settle(() => reject(new AgentError("io", `stdin cannot be read: ${error.message}`))),
+    );
   });
 }
 
 function tooLong(): AgentError {
-  return new AgentError("usage", `stdin is longer than ${MAX_STDIN_BYTES / 1024 / 1024} MiB; give the agent a file to read instead`);
+  return new AgentError(
+    "usage",
+    `stdin is longer than ${MAX_STDIN_BYTES / 1024 / 1024} MiB; give the agent a file to read instead`,
+  );
 }

@@ -29,7 +29,10 @@ export function parseCount(least: number): (text: string) => number {
 }
 
 /** One of a list of words, also in camelCase. */
-export function parseWord<Word extends string>(words: readonly Word[], more: Record<string, Word> = {}): (text: string) => Word {
+export function parseWord<Word extends string>(
+  words: readonly Word[],
+  more: Record<string, Word> = {},
+): (text: string) => Word {
   return (text) => {
     const kebab = text.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     const word = words.find((candidate) => candidate === text || candidate === kebab) ?? more[text];

@@ -100,7 +100,10 @@ class StreamSink implements Sink {
   giveUp(): void {
     this.#fail(new SinkError("reader_closed", "given up"));
     // Its failure was reported to whoever waits for a write.
-    this.#socket?.then((socket) => socket.destroy(), () => undefined);
+    this.#socket?.then(
+      (socket) => socket.destroy(),
+      () => undefined,
+    );
   }
 
   write(text: string): Promise<void> | undefined {
@@ -138,7 +141,12 @@ class StreamSink implements Sink {
 
   async #openSocket(): Promise<Socket> {
     const { Socket } = await import("node:net");
-    const socket = new Socket({ fd: this.#fd, readable: this.#watchesReader, writable: true, allowHalfOpen: true });
+    const socket = new Socket({
+      fd: this.#fd,
+      readable: this.#watchesReader,
+      writable: true,
+      allowHalfOpen: true,
+    });
     socket.on("error", (error) => this.#fail(SinkError.from(error)));
     if (this.#watchesReader) this.#watchReader(socket);
     return socket;
@@ -180,7 +188,11 @@ function writeWhatGoes(fd: number, bytes: Buffer, begin: number): number {
  * `console.log`) comes out on stderr. It also keeps Node from opening a second stream on the descriptor.
  */
 export function reserveStdout(): void {
-  Object.defineProperty(process, "stdout", { configurable: true, enumerable: true, get: () => process.stderr });
+  Object.defineProperty(process, "stdout", {
+    configurable: true,
+    enumerable: true,
+    get: () => process.stderr,
+  });
 }
 
 /**
@@ -188,7 +200,10 @@ export function reserveStdout(): void {
  * does not. Control characters are shown as escapes.
  */
 export function writeStderr(line: string): void {
-  const text = line.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`);
+  const text = line.replace(
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g,
+    (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`,
+  );
   try {
     const own = fstatSync(2).isFIFO() ? ownDescription(2) : undefined;
     writeSync(own ?? 2, `${text}\n`);

@@ -41,7 +41,8 @@ export class Window {
   push(body: EventBody): void {
     const ready = this.#merge.add(body);
     if (ready.length > 0) this.#enqueue(ready);
-    if (this.#coalesceMs === 0 && isDelta(body) && this.#waiting < UNMERGED_UNITS) this.#enqueue(this.#merge.flush());
+    if (this.#coalesceMs === 0 && isDelta(body) && this.#waiting < UNMERGED_UNITS)
+      this.#enqueue(this.#merge.flush());
     if (this.#ready.length > 0 || this.#merge.urgent) this.#wakeTaker?.();
     else if (this.#merge.units > 0) this.#startWindow();
   }
@@ -63,7 +64,8 @@ export class Window {
       });
       this.#wakeTaker = undefined;
     }
-    if (this.#merge.urgent || this.#over || this.#ended || this.#coalesceMs === 0) this.#enqueue(this.#merge.flush());
+    if (this.#merge.urgent || this.#over || this.#ended || this.#coalesceMs === 0)
+      this.#enqueue(this.#merge.flush());
     const taken = this.#ready;
     this.#ready = [];
     this.#readyUnits = 0;
@@ -95,7 +97,9 @@ export class Window {
   }
 
   #due(): boolean {
-    return this.#ready.length > 0 || this.#merge.urgent || ((this.#over || this.#ended) && this.#merge.units > 0);
+    return (
+      this.#ready.length > 0 || this.#merge.urgent || ((this.#over || this.#ended) && this.#merge.units > 0)
+    );
   }
 
   #enqueue(bodies: EventBody[]): void {
@@ -144,7 +148,10 @@ function unitsOf(body: EventBody): number {
     case "message":
       return body.content.reduce((sum, block) => sum + blockUnits(block), ENVELOPE);
     case "tool_end":
-      return ENVELOPE + (typeof body.content === "string" ? body.content.length : JSON.stringify(body.content).length);
+      return (
+        ENVELOPE +
+        (typeof body.content === "string" ? body.content.length : JSON.stringify(body.content).length)
+      );
     default:
       return ENVELOPE;
   }

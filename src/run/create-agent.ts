@@ -6,7 +6,11 @@ import { systemPrompt } from "./system-prompt.ts";
 import type { Workshop } from "./workshop.ts";
 
 /** Loads what a run needs and puts it together. It comes after `init`, since it costs more than that line. */
-export async function createAgent(options: RunOptions, workshop: Workshop, random: () => number): Promise<Agent> {
+export async function createAgent(
+  options: RunOptions,
+  workshop: Workshop,
+  random: () => number,
+): Promise<Agent> {
   const [client, tools] = await Promise.all([createClient(options.provider), loadTools(options.tools)]);
   return new Agent({
     client,

@@ -5,7 +5,7 @@ export function randomBytes(length: number): Buffer {
   const bytes = Buffer.alloc(length);
   const source = openSync("/dev/urandom", "r");
   try {
-    for (let read = 0; read < length; ) read += readSync(source, bytes, read, length - read, null);
+    for (let read = 0; read < length;) read += readSync(source, bytes, read, length - read, null);
   } finally {
     closeSync(source);
   }

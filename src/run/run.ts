@@ -4,7 +4,7 @@ import { jsonFormat } from "../emit/formats/json.ts";
 import { jsonlFormat } from "../emit/formats/jsonl.ts";
 import { textFormat } from "../emit/formats/text.ts";
 import { isDelta } from "../emit/merge.ts";
-import { SinkError, type Sink } from "../emit/sink.ts";
+import type { Sink, SinkError } from "../emit/sink.ts";
 import { createStamp } from "../emit/stamp.ts";
 import { Window } from "../emit/window.ts";
 import type { PromptContent } from "../protocol/content.ts";
@@ -91,7 +91,9 @@ class Run {
 
   async run(): Promise<RunEnd> {
     const drained = this.#output.drain();
-    drained.catch((error: unknown) => this.#host.cancellation.cancel(new AgentError("internal", String(error))));
+    drained.catch((error: unknown) =>
+      this.#host.cancellation.cancel(new AgentError("internal", String(error))),
+    );
     this.#emit(this.#init());
     for (const notice of this.#options.notices) this.#emit(notice);
     await this.#untilDoneOrUnwound(this.#turns());
@@ -151,7 +153,9 @@ class Run {
     if (timeoutMs === undefined) return;
     await this.#clock.sleep(timeoutMs, over);
     if (over.aborted) return;
-    this.#host.cancellation.cancel(new AgentError("timeout", `the run reached its limit of ${timeoutMs / 1000} s (--timeout)`));
+    this.#host.cancellation.cancel(
+      new AgentError("timeout", `the run reached its limit of ${timeoutMs / 1000} s (--timeout)`),
+    );
   }
 
   /** A cancelled run gets its time to end in order; nobody waits for it for ever. */
@@ -201,7 +205,9 @@ class Run {
     if (!cancellation.signal.aborted) {
       await Promise.race([
         drained,
-        new Promise<void>((resolve) => cancellation.signal.addEventListener("abort", () => resolve(), { once: true })),
+        new Promise<void>((resolve) =>
+          cancellation.signal.addEventListener("abort", () => resolve(), { once: true }),
+        ),
       ]);
     }
     if (cancellation.signal.aborted) await drainOrGiveUp(drained, sink, this.#options.drainTimeoutMs, giveUp);
@@ -242,7 +248,8 @@ function mayWait(body: EventBody): boolean {
 }
 
 function outputError(error: SinkError): AgentError {
-  if (error.kind === "reader_closed") return new AgentError("reader_closed", `${error.message}; the agent was stopped`);
+  if (error.kind === "reader_closed")
+    return new AgentError("reader_closed", `${error.message}; the agent was stopped`);
   const cure = error.errno === "ENOSPC" ? "make room on the disk" : "check where stdout goes";
   return new AgentError("io", `${error.message}; ${cure}`);
 }

@@ -48,7 +48,8 @@ export class Tally {
       case "message":
         this.#usage.add(body.model, body.usage);
         this.#inputs.clear();
-        for (const block of body.content) if (block.type === "tool_use") this.#inputs.set(block.id, block.input);
+        for (const block of body.content)
+          if (block.type === "tool_use") this.#inputs.set(block.id, block.input);
         break;
       case "tool_start":
         this.#calls += 1;

@@ -63,6 +63,8 @@ export class Workshop {
   }
 }
 
-function listed(survivors: readonly { pid: number; command: string; toolUseId: string }[]): Closing["childrenLeft"] {
+function listed(
+  survivors: readonly { pid: number; command: string; toolUseId: string }[],
+): Closing["childrenLeft"] {
   return survivors.map(({ pid, command, toolUseId }) => ({ pid, command, tool_use_id: toolUseId }));
 }

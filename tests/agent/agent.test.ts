@@ -1,9 +1,21 @@
 import { describe, expect, it } from "vitest";
 import { AgentError } from "../../src/protocol/errors.ts";
 import type { EventBody } from "../../src/protocol/event.ts";
-import { collectTurn, kinds, okResult, recordingClient, testAgent, testTool, type TestInput } from "./support.ts";
+import {
+  collectTurn,
+  kinds,
+  okResult,
+  recordingClient,
+  testAgent,
+  testTool,
+  type TestInput,
+} from "./support.ts";
 
-const call = (name: string, input: Record<string, unknown> = {}) => ({ type: "tool_use" as const, name, input });
+const call = (name: string, input: Record<string, unknown> = {}) => ({
+  type: "tool_use" as const,
+  name,
+  input,
+});
 const answers = (...list: (string | object)[]) => ({ answers: list as never });
 
 describe("the loop", () => {
@@ -84,7 +96,11 @@ describe("the loop", () => {
     );
     const { bodies } = await collectTurn(testAgent(client, [tool]));
     expect(most).toBe(3);
-    expect(bodies.flatMap((body) => (body.type === "tool_end" ? [body.content] : []))).toEqual(["0", "1", "2"]);
+    expect(bodies.flatMap((body) => (body.type === "tool_end" ? [body.content] : []))).toEqual([
+      "0",
+      "1",
+      "2",
+    ]);
     const results = requests[1]?.messages.at(-1)?.content ?? [];
     expect(results.map((block) => ("content" in block ? block.content : ""))).toEqual(["0", "1", "2"]);
   });
@@ -166,7 +182,10 @@ describe("the loop", () => {
   });
 
   it("gives a call that was cut at the token limit back to the model once, then ends", async () => {
-    const cut = { content: [{ type: "tool_use", name: "Do", input_json: '{"n": 1' }], stop_reason: "max_tokens" };
+    const cut = {
+      content: [{ type: "tool_use", name: "Do", input_json: '{"n": 1' }],
+      stop_reason: "max_tokens",
+    };
     const tool = testTool("Do", async function* () {
       throw new Error("must not run");
       yield { stream: "stdout" as const, text: "" };
@@ -179,7 +198,9 @@ describe("the loop", () => {
   });
 
   it("a final answer that was cut is a limit, and its text is kept", async () => {
-    const { client } = recordingClient(answers({ content: [{ type: "text", text: "half" }], stop_reason: "max_tokens" }));
+    const { client } = recordingClient(
+      answers({ content: [{ type: "text", text: "half" }], stop_reason: "max_tokens" }),
+    );
     const { outcome, bodies } = await collectTurn(testAgent(client, []));
     expect(outcome).toMatchObject({ text: "half", error: { code: "max_tokens" } });
     expect(bodies.at(-1)).toMatchObject({ type: "turn_end", status: "limit" });
@@ -187,7 +208,11 @@ describe("the loop", () => {
 
   it("EX-05: an empty answer is an error, and does not enter the history", async () => {
     const { client, requests } = recordingClient(
-      answers({ content: [] }, { content: [{ type: "text", text: "  \n" }] }, { content: [{ type: "text", text: "ok" }] }),
+      answers(
+        { content: [] },
+        { content: [{ type: "text", text: "  \n" }] },
+        { content: [{ type: "text", text: "ok" }] },
+      ),
     );
     const agent = testAgent(client, []);
     expect((await collectTurn(agent)).outcome.error?.code).toBe("empty_answer");
@@ -207,7 +232,15 @@ describe("the loop", () => {
       ),
     );
     const { bodies, outcome } = await collectTurn(testAgent(client, []));
-    expect(kinds(bodies)).toEqual(["turn_start", "step_start", "retry", "step_start", "message", "step_end", "turn_end"]);
+    expect(kinds(bodies)).toEqual([
+      "turn_start",
+      "step_start",
+      "retry",
+      "step_start",
+      "message",
+      "step_end",
+      "turn_end",
+    ]);
     expect(bodies.find((body) => body.type === "retry")).toMatchObject({
       attempt: 1,
       max_attempts: 3,
@@ -274,9 +307,16 @@ describe("the loop", () => {
       if (body.type === "tool_output_delta") controller.abort(new AgentError("cancelled", "stop"));
     }
     expect(bodies.filter((body) => body.type === "tool_start")).toHaveLength(1);
-    expect(bodies.flatMap((body) => (body.type === "tool_end" ? [body.status] : []))).toEqual(["cancelled", "cancelled"]);
+    expect(bodies.flatMap((body) => (body.type === "tool_end" ? [body.status] : []))).toEqual([
+      "cancelled",
+      "cancelled",
+    ]);
     expect(bodies.at(-2)).toMatchObject({ type: "step_end", status: "cancelled" });
-    expect(bodies.at(-1)).toMatchObject({ type: "turn_end", status: "cancelled", error: { code: "cancelled" } });
+    expect(bodies.at(-1)).toMatchObject({
+      type: "turn_end",
+      status: "cancelled",
+      error: { code: "cancelled" },
+    });
   });
 
   it("a cancelled model call ends at once, also while it waits for a retry", async () => {
@@ -289,7 +329,8 @@ describe("the loop", () => {
       const bodies: EventBody[] = [];
       for await (const body of testAgent(client, []).runTurn("hi", controller.signal)) {
         bodies.push(body);
-        if (body.type === "text_delta" || body.type === "retry") controller.abort(new AgentError("cancelled", "stop"));
+        if (body.type === "text_delta" || body.type === "retry")
+          controller.abort(new AgentError("cancelled", "stop"));
       }
       expect(bodies.at(-1)).toMatchObject({ type: "turn_end", status: "cancelled" });
     }
@@ -328,12 +369,17 @@ describe("the loop", () => {
     });
     const { bodies } = await collectTurn(denying);
     expect(kinds(bodies)).toContain("notice");
-    expect(bodies.find((body) => body.type === "tool_end")).toMatchObject({ status: "denied", is_error: true });
+    expect(bodies.find((body) => body.type === "tool_end")).toMatchObject({
+      status: "denied",
+      is_error: true,
+    });
     expect(requests).toHaveLength(2);
   });
 
   it("a tool that throws is an error for the model, not the end of the run", async () => {
-    const { client } = recordingClient(answers({ content: [call("Do")] }, { content: [{ type: "text", text: "ok" }] }));
+    const { client } = recordingClient(
+      answers({ content: [call("Do")] }, { content: [{ type: "text", text: "ok" }] }),
+    );
     const { bodies, outcome } = await collectTurn(testAgent(client, [testTool("Do", neverRuns)]));
     expect(bodies.find((body) => body.type === "tool_end")).toMatchObject({
       status: "error",
@@ -364,7 +410,9 @@ describe("the loop", () => {
     const agent = testAgent(recordingClient(script).client, [testTool("Do", neverRuns)], {
       call: { maxRetries: 0, idleTimeoutMs: 60_000, includeToolInput: true, random: () => 0 },
     });
-    const json = (await collectTurn(agent)).bodies.map((body) => (body.type === "tool_input_delta" ? body.partial_json : ""));
+    const json = (await collectTurn(agent)).bodies.map((body) =>
+      body.type === "tool_input_delta" ? body.partial_json : "",
+    );
     expect(JSON.parse(json.join(""))).toEqual({ n: 1 });
   });
 });

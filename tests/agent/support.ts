@@ -88,4 +88,5 @@ export async function collectTurn(
   }
 }
 
-export const kinds = (bodies: readonly EventBody[]) => bodies.map((body) => body.type).filter((type) => !type.endsWith("_delta"));
+export const kinds = (bodies: readonly EventBody[]) =>
+  bodies.map((body) => body.type).filter((type) => !type.endsWith("_delta"));

@@ -42,9 +42,12 @@ describe("the prompt as an argument", () => {
     },
   );
 
-  it.each(["  two leading spaces and a newline\n", "ümläut 😀 \u2028"])("IN-04: %j stays unchanged", async (prompt) => {
-    expect(await promptOf(["-p", prompt])).toBe(prompt);
-  });
+  it.each(["  two leading spaces and a newline\n", "ümläut 😀 \u2028"])(
+    "IN-04: %j stays unchanged",
+    async (prompt) => {
+      expect(await promptOf(["-p", prompt])).toBe(prompt);
+    },
+  );
 });
 
 describe("the prompt from stdin", () => {
@@ -61,7 +64,9 @@ describe("the prompt from stdin", () => {
   it("is a file as well", async () => {
     const file = join(temporaryFolder(), "prompt.md");
     writeFileSync(file, "--- front matter\n");
-    const run = await runShell(`$LINEFEED -p --fake ${ok()} --json < ${file} | jq -r 'select(.type=="turn_start").prompt'`);
+    const run = await runShell(
+      `$LINEFEED -p --fake ${ok()} --json < ${file} | jq -r 'select(.type=="turn_start").prompt'`,
+    );
     expect(run.stdout.toString()).toBe("--- front matter\n\n");
   });
 
@@ -109,7 +114,12 @@ describe("the prompt from stdin", () => {
       { during: () => undefined },
     );
     expect(run.stderr).toContain("code 143");
-    expect(JSON.parse(run.stdout.toString())).toMatchObject({ type: "result", seq: 0, status: "cancelled", exit_code: 143 });
+    expect(JSON.parse(run.stdout.toString())).toMatchObject({
+      type: "result",
+      seq: 0,
+      status: "cancelled",
+      exit_code: 143,
+    });
   });
 });
 
@@ -142,11 +152,21 @@ describe("what is no prompt", () => {
   });
 
   it("is a lone result under jsonl, also when the command line cannot be parsed", async () => {
-    for (const args of [["--frobnicate", "--json"], ["-p", " ", "--output-format=jsonl"], ["--outputFormat", "jsonl", "sesions"]]) {
+    for (const args of [
+      ["--frobnicate", "--json"],
+      ["-p", " ", "--output-format=jsonl"],
+      ["--outputFormat", "jsonl", "sesions"],
+    ]) {
       const run = await runCli(args);
       expect(lint(run.stdout)).toEqual([]);
       expect(run.code).toBe(2);
-      expect(resultOf(run)).toMatchObject({ seq: 0, session_id: null, status: "error", exit_code: 2, error: { code: "usage" } });
+      expect(resultOf(run)).toMatchObject({
+        seq: 0,
+        session_id: null,
+        status: "error",
+        exit_code: 2,
+        error: { code: "usage" },
+      });
       expect(run.stderr).toMatch(/^linefeed: .*\n$/);
     }
   });

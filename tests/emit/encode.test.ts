@@ -25,7 +25,9 @@ describe("encoding", () => {
   });
 
   it("FR-06: a lone surrogate becomes U+FFFD, in values and keys; pairs stay", () => {
-    expect(encodeJson({ "\ud83d": ["\ude00", "😀", "a\ud83db"] })).toBe('{"\uFFFD":["\uFFFD","😀","a\uFFFDb"]}');
+    expect(encodeJson({ "\ud83d": ["\ude00", "😀", "a\ud83db"] })).toBe(
+      '{"\uFFFD":["\uFFFD","😀","a\uFFFDb"]}',
+    );
   });
 
   it("FR-08: a literally typed escape is left alone", () => {

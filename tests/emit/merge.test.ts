@@ -3,7 +3,12 @@ import { describe, expect, it } from "vitest";
 import { FULL_UNITS, isDelta, Merge } from "../../src/emit/merge.ts";
 import type { EventBody } from "../../src/protocol/event.ts";
 
-const text = (step: number, block: number, piece: string): EventBody => ({ type: "text_delta", step, block, text: piece });
+const text = (step: number, block: number, piece: string): EventBody => ({
+  type: "text_delta",
+  step,
+  block,
+  text: piece,
+});
 const thinking = (step: number, block: number, piece: string): EventBody => ({
   type: "thinking_delta",
   step,
@@ -50,19 +55,30 @@ describe("merging", () => {
   });
 
   it("DM-01: an event that is no delta is a barrier", () => {
-    expect(mergeAll([text(1, 0, "a"), notice, text(1, 0, "b")])).toEqual([text(1, 0, "a"), notice, text(1, 0, "b")]);
+    expect(mergeAll([text(1, 0, "a"), notice, text(1, 0, "b")])).toEqual([
+      text(1, 0, "a"),
+      notice,
+      text(1, 0, "b"),
+    ]);
   });
 
   it("DM-07: two blocks in a row stay apart", () => {
     const bodies = [text(1, 0, "a"), text(1, 0, "b"), text(1, 1, "c"), thinking(1, 2, "d"), text(2, 0, "e")];
-    expect(mergeAll(bodies)).toEqual([text(1, 0, "ab"), text(1, 1, "c"), thinking(1, 2, "d"), text(2, 0, "e")]);
+    expect(mergeAll(bodies)).toEqual([
+      text(1, 0, "ab"),
+      text(1, 1, "c"),
+      thinking(1, 2, "d"),
+      text(2, 0, "e"),
+    ]);
   });
 
   it("keeps one pending delta for each running call and none of them pushes another out", () => {
     const merge = new Merge();
-    const ready = [output("a", "stdout", "1"), output("b", "stdout", "2"), output("a", "stdout", "3")].flatMap((body) =>
-      merge.add(body),
-    );
+    const ready = [
+      output("a", "stdout", "1"),
+      output("b", "stdout", "2"),
+      output("a", "stdout", "3"),
+    ].flatMap((body) => merge.add(body));
     expect(ready).toEqual([]);
     expect(merge.flush()).toEqual([output("a", "stdout", "13"), output("b", "stdout", "2")]);
   });
@@ -102,8 +118,15 @@ describe("merging", () => {
   });
 
   it("turns half a pair at the end of its block into U+FFFD", () => {
-    expect(mergeAll([text(1, 0, "a\ud83d"), end(1)])).toEqual([text(1, 0, "a"), text(1, 0, "\uFFFD"), end(1)]);
-    expect(mergeAll([text(1, 0, "a\ud83d"), text(1, 1, "b")])).toEqual([text(1, 0, "a\uFFFD"), text(1, 1, "b")]);
+    expect(mergeAll([text(1, 0, "a\ud83d"), end(1)])).toEqual([
+      text(1, 0, "a"),
+      text(1, 0, "\uFFFD"),
+      end(1),
+    ]);
+    expect(mergeAll([text(1, 0, "a\ud83d"), text(1, 1, "b")])).toEqual([
+      text(1, 0, "a\uFFFD"),
+      text(1, 1, "b"),
+    ]);
     expect(mergeAll([output("a", "stdout", "\ud83d"), toolEnd("a")])).toEqual([
       output("a", "stdout", "\uFFFD"),
       toolEnd("a"),
@@ -114,11 +137,20 @@ describe("merging", () => {
     const unit = fc.constantFrom("a", "b", "é", "\ud83d", "\ude00", "😀");
     const piece = fc.array(unit, { minLength: 1, maxLength: 4 }).map((units) => units.join(""));
     const body = fc.oneof(
-      { weight: 6, arbitrary: fc.tuple(fc.integer({ min: 0, max: 1 }), piece).map(([block, p]) => text(1, block, p)) },
-      { weight: 3, arbitrary: fc.tuple(fc.constantFrom("a", "b"), piece).map(([id, p]) => output(id, "stdout", p)) },
+      {
+        weight: 6,
+        arbitrary: fc.tuple(fc.integer({ min: 0, max: 1 }), piece).map(([block, p]) => text(1, block, p)),
+      },
+      {
+        weight: 3,
+        arbitrary: fc.tuple(fc.constantFrom("a", "b"), piece).map(([id, p]) => output(id, "stdout", p)),
+      },
       { weight: 1, arbitrary: fc.constant(notice) },
     );
-    const action = fc.oneof({ weight: 4, arbitrary: body }, { weight: 1, arbitrary: fc.constant("flush" as const) });
+    const action = fc.oneof(
+      { weight: 4, arbitrary: body },
+      { weight: 1, arbitrary: fc.constant("flush" as const) },
+    );
     fc.assert(
       fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
         const merge = new Merge();

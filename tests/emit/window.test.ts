@@ -95,7 +95,9 @@ describe("the window", () => {
     }
     await clock.advance(100);
     expect(taken.map((item) => item.at)).toEqual([0, 60, 110, 160, 210]);
-    expect(taken.map((item) => ("text" in item.body ? item.body.text : "")).join("")).toBe("012345678901234567890");
+    expect(taken.map((item) => ("text" in item.body ? item.body.text : "")).join("")).toBe(
+      "012345678901234567890",
+    );
   });
 
   it("DM-03: an event that is no delta takes the pending text with it, in order", async () => {

@@ -5,13 +5,20 @@ import { lint } from "../support/lint.ts";
 import { ask, KEY, provider } from "../support/provider.ts";
 
 const error = (type: string, message = "no") => ({ type: "error", error: { type, message } });
-const bash = (command: string) => ({ content: [{ type: "tool_use" as const, name: "Bash", input: { command } }] });
+const bash = (command: string) => ({
+  content: [{ type: "tool_use" as const, name: "Bash", input: { command } }],
+});
 
 /** One last word, and it tells the truth: in the stream, to the shell, and nothing else on stderr. */
-function expectLastWord(run: CliRun, expected: { status: string; exit_code: number; code: string | null }): void {
+function expectLastWord(
+  run: CliRun,
+  expected: { status: string; exit_code: number; code: string | null },
+): void {
   expect(lint(run.stdout), run.stdout.toString()).toEqual([]);
   const result = resultOf(run);
-  expect({ status: result.status, exit_code: result.exit_code, code: result.error?.code ?? null }).toEqual(expected);
+  expect({ status: result.status, exit_code: result.exit_code, code: result.error?.code ?? null }).toEqual(
+    expected,
+  );
   if (run.signal === null) expect(run.code).toBe(result.exit_code);
   expect(run.stdout.toString() + run.stderr).not.toContain(KEY);
 }
@@ -26,12 +33,21 @@ describe("the status and exit code table, every row", () => {
     expect([text.code, text.stdout.toString(), text.stderr]).toEqual([0, "the answer\n", ""]);
     const json = await runCli(["-p", "x", "--fake", script, "--output-format", "json"]);
     expect(json.code).toBe(0);
-    expect(JSON.parse(json.stdout.toString())).toMatchObject({ type: "result", text: "the answer", status: "ok" });
+    expect(JSON.parse(json.stdout.toString())).toMatchObject({
+      type: "result",
+      text: "the answer",
+      status: "ok",
+    });
   });
 
   it.each([
     [400, error("invalid_request_error", "bad field"), "invalid_request", 1],
-    [400, error("invalid_request_error", "prompt is too long: 300000 tokens > 200000 maximum"), "context_overflow", 1],
+    [
+      400,
+      error("invalid_request_error", "prompt is too long: 300000 tokens > 200000 maximum"),
+      "context_overflow",
+      1,
+    ],
     [401, error("authentication_error"), "authentication", 1],
     [402, error("billing_error"), "billing", 1],
     [403, "<html><body><h1>Forbidden</h1></body></html>", "permission", 1],
@@ -39,28 +55,43 @@ describe("the status and exit code table, every row", () => {
     [429, error("rate_limit_error"), "rate_limit", 75],
     [500, error("api_error"), "server_error", 75],
     [529, error("overloaded_error"), "overloaded", 75],
-  ])("EX-01, EX-09, TE-04: HTTP %d is its own reason, in every format", async (status, body, code, exitCode) => {
-    const server = await provider({ status, body, headers: { "retry-after": "0" } });
-    const run = await ask(server, ["--max-retries", "1"]);
-    expectLastWord(run, { status: "error", exit_code: exitCode, code });
-    expect(resultOf(run).error).toMatchObject({ http_status: status, retryable: exitCode === 75, provider: "anthropic" });
-    expect(resultOf(run).error?.message).not.toMatch(/JSON|<html/);
-    expect(ofType(run.events, "retry")).toHaveLength(exitCode === 75 ? 1 : 0);
-    const text = await runCli(["-p", "x", "--max-retries", "1"], {
-      env: { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: KEY },
-    });
-    expect(text.code).toBe(exitCode);
-    expect(text.stdout.toString()).toBe("");
-    expect(text.stderr).toMatch(new RegExp(`^linefeed: .*\\[${code}\\]\\n$`, "s"));
-  });
+  ])(
+    "EX-01, EX-09, TE-04: HTTP %d is its own reason, in every format",
+    async (status, body, code, exitCode) => {
+      const server = await provider({ status, body, headers: { "retry-after": "0" } });
+      const run = await ask(server, ["--max-retries", "1"]);
+      expectLastWord(run, { status: "error", exit_code: exitCode, code });
+      expect(resultOf(run).error).toMatchObject({
+        http_status: status,
+        retryable: exitCode === 75,
+        provider: "anthropic",
+      });
+      expect(resultOf(run).error?.message).not.toMatch(/JSON|<html/);
+      expect(ofType(run.events, "retry")).toHaveLength(exitCode === 75 ? 1 : 0);
+      const text = await runCli(["-p", "x", "--max-retries", "1"], {
+        env: { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: KEY },
+      });
+      expect(text.code).toBe(exitCode);
+      expect(text.stdout.toString()).toBe("");
+      expect(text.stderr).toMatch(new RegExp(`^linefeed: .*\\[${code}\\]\\n$`, "s"));
+    },
+  );
 
   it("EX-01: an error inside HTTP 200 is an error", async () => {
     const server = await provider(answer().error("overloaded_error", "busy"));
-    expectLastWord(await ask(server, ["--max-retries", "0"]), { status: "error", exit_code: 75, code: "overloaded" });
+    expectLastWord(await ask(server, ["--max-retries", "0"]), {
+      status: "error",
+      exit_code: 75,
+      code: "overloaded",
+    });
   });
 
   it("an error at once where the provider asks for a longer wait than anybody should", async () => {
-    const server = await provider({ status: 429, body: error("rate_limit_error"), headers: { "retry-after": "3600" } });
+    const server = await provider({
+      status: 429,
+      body: error("rate_limit_error"),
+      headers: { "retry-after": "3600" },
+    });
     const run = await ask(server);
     expectLastWord(run, { status: "error", exit_code: 75, code: "rate_limit" });
     expect(server.requests).toHaveLength(1);
@@ -69,12 +100,25 @@ describe("the status and exit code table, every row", () => {
 
   it.each([
     ["max_steps", ["--max-steps", "1"], [bash("true"), "never"]],
-    ["max_budget", ["--max-budget-tokens", "10"], [{ ...bash("true"), usage: { output_tokens: 11 } }, "never"]],
+    [
+      "max_budget",
+      ["--max-budget-tokens", "10"],
+      [{ ...bash("true"), usage: { output_tokens: 11 } }, "never"],
+    ],
     ["max_tokens", [], [{ content: [{ type: "text", text: "half an ans" }], stop_reason: "max_tokens" }]],
     ["timeout", ["--timeout", "400ms"], [bash("sleep 50"), "never"]],
     ["timeout", ["--timeout", "400ms"], [{ stall: true }]],
   ])("limit 3: %s", async (code, args, answers) => {
-    const run = await runCli(["-p", "x", "--json", "--allowed-tools", "Bash", ...args, "--fake", scriptFile(answers as never)]);
+    const run = await runCli([
+      "-p",
+      "x",
+      "--json",
+      "--allowed-tools",
+      "Bash",
+      ...args,
+      "--fake",
+      scriptFile(answers as never),
+    ]);
     expectLastWord(run, { status: "limit", exit_code: 3, code });
     expect(ofType(run.events, "turn_end")[0]?.status).toBe("limit");
     expect(resultOf(run).text).toBe(code === "max_tokens" ? "half an ans" : null);
@@ -87,7 +131,9 @@ describe("the status and exit code table, every row", () => {
     const mild = await runCli(["-p", "x", "--json", "--fake", script]);
     expectLastWord(mild, { status: "ok", exit_code: 0, code: null });
     for (const run of [strict, mild]) {
-      expect(resultOf(run).permission_denials).toMatchObject([{ name: "Bash", input: { command: "rm -rf /" } }]);
+      expect(resultOf(run).permission_denials).toMatchObject([
+        { name: "Bash", input: { command: "rm -rf /" } },
+      ]);
       expect(ofType(run.events, "notice")).toMatchObject([{ code: "permission_denied" }]);
       expect(ofType(run.events, "tool_start")).toEqual([]);
       expect(ofType(run.events, "tool_end")).toMatchObject([{ status: "denied" }]);
@@ -98,7 +144,10 @@ describe("the status and exit code table, every row", () => {
     const answers = {
       refusal: { content: [{ type: "text", text: "no" }], stop_reason: "refusal" },
       empty_answer: { content: [] },
-      context_overflow: { content: [{ type: "text", text: "no" }], stop_reason: "model_context_window_exceeded" },
+      context_overflow: {
+        content: [{ type: "text", text: "no" }],
+        stop_reason: "model_context_window_exceeded",
+      },
     };
     const run = await runCli(["-p", "x", "--json", "--fake", scriptFile([answers[code]] as never)]);
     expectLastWord(run, { status: "error", exit_code: 1, code });
@@ -205,7 +254,12 @@ describe("usage", () => {
       { input_tokens: 100, output_tokens: 7 },
       { input_tokens: 20, output_tokens: 3, cache_read_input_tokens: 90 },
     ]);
-    const total = { input_tokens: 120, output_tokens: 10, cache_read_input_tokens: 90, cache_creation_input_tokens: 0 };
+    const total = {
+      input_tokens: 120,
+      output_tokens: 10,
+      cache_read_input_tokens: 90,
+      cache_creation_input_tokens: 0,
+    };
     expect(resultOf(run).usage).toEqual(total);
     expect(resultOf(run).usage_by_model).toEqual({ "claude-test": total });
     expect(ofType(run.events, "turn_end")[0]?.usage).toEqual(total);

@@ -10,7 +10,9 @@ import { ask, provider } from "../support/provider.ts";
 const CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 type Name = keyof typeof CODES;
 
-const bash = (command: string) => ({ content: [{ type: "tool_use" as const, name: "Bash", input: { command } }] });
+const bash = (command: string) => ({
+  content: [{ type: "tool_use" as const, name: "Bash", input: { command } }],
+});
 
 /** Sends a signal once stdout shows what it waits for. */
 function signalWhen(pattern: string, name: Name) {
@@ -34,27 +36,40 @@ function alive(pidFile: string): boolean {
 }
 
 describe("signals", () => {
-  it.each(Object.keys(CODES) as Name[])("SG-01, EX-08: %s in a call ends it and everything it started", async (name) => {
-    const folder = temporaryFolder();
-    const command = `sh -c 'echo $$ > child; exec sleep 97' & setsid sh -c 'echo $$ > away; exec sleep 98' & until [ -s child ] && [ -s away ]; do sleep 0.05; done; echo up; sleep 90`;
-    const run = await runCli(["-p", "x", "--json", "--allowed-tools", "Bash", "--fake", scriptFile([bash(command), "no"])], {
-      cwd: folder,
-      during: signalWhen('"text":"up', name),
-    });
-    expect(lint(run.stdout)).toEqual([]);
-    expect([run.code, run.signal]).toEqual([null, name]);
-    expect(resultOf(run)).toMatchObject({ status: "cancelled", exit_code: CODES[name], signal: name, error: { code: "cancelled" } });
-    expect(ofType(run.events, "tool_end")).toMatchObject([{ status: "cancelled", is_error: true }]);
-    expect(ofType(run.events, "step_end")).toMatchObject([{ status: "cancelled" }]);
-    expect(alive(join(folder, "child"))).toBe(false);
-    expect(alive(join(folder, "away"))).toBe(false);
-    expect(run.stderr).toBe("");
-  });
+  it.each(Object.keys(CODES) as Name[])(
+    "SG-01, EX-08: %s in a call ends it and everything it started",
+    async (name) => {
+      const folder = temporaryFolder();
+      const command = `sh -c 'echo $$ > child; exec sleep 97' & setsid sh -c 'echo $$ > away; exec sleep 98' & until [ -s child ] && [ -s away ]; do sleep 0.05; done; echo up; sleep 90`;
+      const run = await runCli(
+        ["-p", "x", "--json", "--allowed-tools", "Bash", "--fake", scriptFile([bash(command), "no"])],
+        {
+          cwd: folder,
+          during: signalWhen('"text":"up', name),
+        },
+      );
+      expect(lint(run.stdout)).toEqual([]);
+      expect([run.code, run.signal]).toEqual([null, name]);
+      expect(resultOf(run)).toMatchObject({
+        status: "cancelled",
+        exit_code: CODES[name],
+        signal: name,
+        error: { code: "cancelled" },
+      });
+      expect(ofType(run.events, "tool_end")).toMatchObject([{ status: "cancelled", is_error: true }]);
+      expect(ofType(run.events, "step_end")).toMatchObject([{ status: "cancelled" }]);
+      expect(alive(join(folder, "child"))).toBe(false);
+      expect(alive(join(folder, "away"))).toBe(false);
+      expect(run.stderr).toBe("");
+    },
+  );
 
   it("the shell sees 128 + n, so that loops stop", () => {
     const script = scriptFile([{ stall: true }]);
     const shell = `for i in 1 2 3; do ${process.execPath} ${CLI} -p x --json --fake ${script} </dev/null & pid=$!; sleep 1; kill -TERM $pid; wait $pid; echo $?; break; done`;
-    expect(execFileSync("bash", ["-c", shell], { env: cleanEnv() }).toString().trim().split("\n").at(-1)).toBe("143");
+    expect(
+      execFileSync("bash", ["-c", shell], { env: cleanEnv() }).toString().trim().split("\n").at(-1),
+    ).toBe("143");
   });
 
   it("SG-02: a call that arrives after the signal never runs, and nothing more is asked", async () => {
@@ -66,7 +81,10 @@ describe("signals", () => {
         answer().toolUse("Bash", { command: "touch late" }).done(),
       ],
     });
-    const run = await ask(server, ["--allowed-tools", "Bash"], { cwd: folder, during: signalWhen('"wait"', "SIGINT") });
+    const run = await ask(server, ["--allowed-tools", "Bash"], {
+      cwd: folder,
+      during: signalWhen('"wait"', "SIGINT"),
+    });
     expect(run.signal).toBe("SIGINT");
     expect(existsSync(join(folder, "late"))).toBe(false);
     expect(server.requests).toHaveLength(1);
@@ -81,10 +99,14 @@ describe("signals", () => {
 
   it("gives up a reader that takes nothing, after the drain time-out; the exit code stays", async () => {
     const script = scriptFile({ chunk_characters: 100, answers: ["x".repeat(2_000_000)] });
-    const child = spawn(process.execPath, [CLI, "-p", "x", "--json", "--drain-timeout", "500ms", "--fake", script], {
-      env: cleanEnv(),
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    const child = spawn(
+      process.execPath,
+      [CLI, "-p", "x", "--json", "--drain-timeout", "500ms", "--fake", script],
+      {
+        env: cleanEnv(),
+        stdio: ["ignore", "pipe", "pipe"],
+      },
+    );
     // Paused: the pipe fills up and stays full.
     await new Promise((resolve) => setTimeout(resolve, 1000));
     expect(child.exitCode).toBeNull();
@@ -99,10 +121,14 @@ describe("signals", () => {
 
   it("a second signal ends the wait for the reader", async () => {
     const script = scriptFile({ chunk_characters: 100, answers: ["x".repeat(2_000_000)] });
-    const child = spawn(process.execPath, [CLI, "-p", "x", "--json", "--drain-timeout", "1h", "--fake", script], {
-      env: cleanEnv(),
-      stdio: ["ignore", "pipe", "ignore"],
-    });
+    const child = spawn(
+      process.execPath,
+      [CLI, "-p", "x", "--json", "--drain-timeout", "1h", "--fake", script],
+      {
+        env: cleanEnv(),
+        stdio: ["ignore", "pipe", "ignore"],
+      },
+    );
     await new Promise((resolve) => setTimeout(resolve, 1000));
     child.kill("SIGTERM");
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -113,11 +139,18 @@ describe("signals", () => {
   });
 
   it("delivers the last word to a reader that is only slow", async () => {
-    const script = scriptFile({ chunk_characters: 100, answers: [{ content: [{ type: "text", text: "x".repeat(400_000) }], stall: true }] });
-    const child = spawn(process.execPath, [CLI, "-p", "x", "--json", "--drain-timeout", "5s", "--fake", script], {
-      env: cleanEnv(),
-      stdio: ["ignore", "pipe", "ignore"],
+    const script = scriptFile({
+      chunk_characters: 100,
+      answers: [{ content: [{ type: "text", text: "x".repeat(400_000) }], stall: true }],
     });
+    const child = spawn(
+      process.execPath,
+      [CLI, "-p", "x", "--json", "--drain-timeout", "5s", "--fake", script],
+      {
+        env: cleanEnv(),
+        stdio: ["ignore", "pipe", "ignore"],
+      },
+    );
     await new Promise((resolve) => setTimeout(resolve, 800));
     child.kill("SIGINT");
     const parts: Buffer[] = [];
@@ -138,7 +171,9 @@ describe("what outlives a call", () => {
   it("TE-09, SG-06: is ended with the run and said so, or listed where it may stay", async () => {
     const folder = temporaryFolder();
     const script = scriptFile([
-      bash("setsid sh -c 'echo $$ > away; exec sleep 99' >/dev/null 2>&1 & until [ -s away ]; do sleep 0.05; done"),
+      bash(
+        "setsid sh -c 'echo $$ > away; exec sleep 99' >/dev/null 2>&1 & until [ -s away ]; do sleep 0.05; done",
+      ),
       "started",
     ]);
     const args = ["-p", "x", "--json", "--allowed-tools", "Bash", "--fake", script];

@@ -3,11 +3,23 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { answer } from "../../src/testing/index.ts";
-import { CLI, cleanEnv, joined, ofType, resultOf, runCli, runShell, scriptFile, temporaryFolder } from "../support/cli.ts";
+import {
+  CLI,
+  cleanEnv,
+  joined,
+  ofType,
+  resultOf,
+  runCli,
+  runShell,
+  scriptFile,
+  temporaryFolder,
+} from "../support/cli.ts";
 import { lint, parseLines } from "../support/lint.ts";
 import { ask, provider, providerEnv } from "../support/provider.ts";
 
-const bash = (command: string) => ({ content: [{ type: "tool_use" as const, name: "Bash", input: { command } }] });
+const bash = (command: string) => ({
+  content: [{ type: "tool_use" as const, name: "Bash", input: { command } }],
+});
 
 describe("stdout is the protocol", () => {
   it("PU-01, PU-06: debug variables of every library change nothing, and a success is silent on stderr", async () => {
@@ -17,29 +29,57 @@ describe("stdout is the protocol", () => {
     });
     expect(lint(run.stdout)).toEqual([]);
     expect([run.code, run.stderr]).toEqual([0, ""]);
-    const noisy = await ask(server, [], { env: { NODE_DEBUG: "http,net", NODE_OPTIONS: "--trace-warnings" } });
+    const noisy = await ask(server, [], {
+      env: { NODE_DEBUG: "http,net", NODE_OPTIONS: "--trace-warnings" },
+    });
     expect(lint(noisy.stdout)).toEqual([]);
   });
 
   it("whatever a library prints by console.log comes out on stderr", async () => {
-    const chatter = "data:text/javascript,setTimeout(() => console.log('chatter'), 200)".replaceAll(" ", "%20");
-    const run = await runCli(["-p", "x", "--json", "--fake", scriptFile([{ content: [{ type: "text", text: "hi" }], first_delay_ms: 600 }])], {
-      env: { NODE_OPTIONS: `--import=${chatter}` },
-    });
+    const chatter = "data:text/javascript,setTimeout(() => console.log('chatter'), 200)".replaceAll(
+      " ",
+      "%20",
+    );
+    const run = await runCli(
+      [
+        "-p",
+        "x",
+        "--json",
+        "--fake",
+        scriptFile([{ content: [{ type: "text", text: "hi" }], first_delay_ms: 600 }]),
+      ],
+      {
+        env: { NODE_OPTIONS: `--import=${chatter}` },
+      },
+    );
     expect(lint(run.stdout)).toEqual([]);
     expect(run.stderr).toBe("chatter\n");
   });
 
   it("PU-04: what a call prints is only inside string fields", async () => {
     const command = `echo '{"type":"result","seq":1}'; echo plain; echo '{"x":1}' >&2`;
-    const run = await runCli(["-p", "x", "--json", "--allowed-tools", "Bash", "--fake", scriptFile([bash(command), "ok"])]);
+    const run = await runCli([
+      "-p",
+      "x",
+      "--json",
+      "--allowed-tools",
+      "Bash",
+      "--fake",
+      scriptFile([bash(command), "ok"]),
+    ]);
     expect(lint(run.stdout)).toEqual([]);
   });
 
   it("FR-01, FR-02, FR-08, FR-12: control characters and line ends of every kind come back as printed", async () => {
-    const text = "a\u2028b\u2029c\u0085d\u000be\u000cf\u001cg\u001dh\u001ei\rj\r\nk\tl\u0000m\u001b[31mn\\u0000";
+    const text =
+      "a\u2028b\u2029c\u0085d\u000be\u000cf\u001cg\u001dh\u001ei\rj\r\nk\tl\u0000m\u001b[31mn\\u0000";
     const server = await provider(
-      answer().text(text).toolUse("Bash", { command: `printf 'W\\0s\\0\\033[1m\\r\\n\\r\\302\\205\\342\\200\\250'; printf '%s' '\\u0000'` }).done(),
+      answer()
+        .text(text)
+        .toolUse("Bash", {
+          command: `printf 'W\\0s\\0\\033[1m\\r\\n\\r\\302\\205\\342\\200\\250'; printf '%s' '\\u0000'`,
+        })
+        .done(),
       answer().text("ok").done(),
     );
     const run = await ask(server, ["--allowed-tools", "Bash"]);
@@ -47,13 +87,20 @@ describe("stdout is the protocol", () => {
     expect(joined(run.events, "text_delta", 1)).toBe(text);
     const printed = "W\0s\0\u001b[1m\r\n\r\u0085\u2028\\u0000";
     expect(ofType(run.events, "tool_end")[0]?.content).toBe(printed);
-    expect(ofType(run.events, "tool_output_delta").map((event) => event.text).join("")).toBe(printed);
+    expect(
+      ofType(run.events, "tool_output_delta")
+        .map((event) => event.text)
+        .join(""),
+    ).toBe(printed);
     const python = `import sys; t = open("out", encoding="utf-8").read(); assert len(t.splitlines()) == t.count("\\n"), "split"`;
     const folder = temporaryFolder();
-    const shell = await runShell(`$LINEFEED -p x --json --allowed-tools Bash > out; python3 -c '${python}'; echo $?`, {
-      cwd: folder,
-      env: providerEnv(server),
-    });
+    const shell = await runShell(
+      `$LINEFEED -p x --json --allowed-tools Bash > out; python3 -c '${python}'; echo $?`,
+      {
+        cwd: folder,
+        env: providerEnv(server),
+      },
+    );
     expect(shell.stdout.toString()).toBe("0\n");
   });
 
@@ -61,8 +108,13 @@ describe("stdout is the protocol", () => {
     const lone = String.raw`{"command": "echo \ud83d"}`;
     const start = answer().toolUse("Bash", lone);
     const server = await provider(
-      start.raw(`event: content_block_start\ndata: {"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}\n\n`)
-        .raw(`event: content_block_delta\ndata: {"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"\\ud83d"}}\n\n`)
+      start
+        .raw(
+          `event: content_block_start\ndata: {"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}\n\n`,
+        )
+        .raw(
+          `event: content_block_delta\ndata: {"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"\\ud83d"}}\n\n`,
+        )
         .raw(`event: content_block_stop\ndata: {"type":"content_block_stop","index":1}\n\n`)
         .done({ stopReason: "tool_use" }),
       answer().text("ok").done(),
@@ -79,13 +131,22 @@ describe("a reader that goes away", () => {
   it("PI-06: head stops the agent: no stack trace, no survivor, nothing more is asked, exit 141", async () => {
     const folder = temporaryFolder();
     const server = await provider(
-      { steps: [answer().toolUse("Bash", { command: "echo $$ > pid; exec sleep 96" }).unfinished(), { wait: 700 }, answer().text("never").done()] },
+      {
+        steps: [
+          answer().toolUse("Bash", { command: "echo $$ > pid; exec sleep 96" }).unfinished(),
+          { wait: 700 },
+          answer().text("never").done(),
+        ],
+      },
       answer().text("never").done(),
     );
-    const shell = await runShell(`$LINEFEED -p x --json --allowed-tools Bash | head -n 1 >first; echo "\${PIPESTATUS[0]}"`, {
-      cwd: folder,
-      env: providerEnv(server),
-    });
+    const shell = await runShell(
+      `$LINEFEED -p x --json --allowed-tools Bash | head -n 1 >first; echo "\${PIPESTATUS[0]}"`,
+      {
+        cwd: folder,
+        env: providerEnv(server),
+      },
+    );
     expect(shell.stdout.toString()).toBe("141\n");
     expect(shell.stderr).toBe("");
     expect(JSON.parse(readFileSync(join(folder, "first"), "utf8"))).toMatchObject({ type: "init" });
@@ -94,11 +155,15 @@ describe("a reader that goes away", () => {
   it("a parent that closes its end of a socket is noticed at once, in the middle of a silent call", async () => {
     const folder = temporaryFolder();
     const script = scriptFile([bash("echo $$ > pid; echo up; exec sleep 95"), "never"]);
-    const child = spawn(process.execPath, [CLI, "-p", "x", "--json", "--allowed-tools", "Bash", "--heartbeat", "0", "--fake", script], {
-      cwd: folder,
-      env: cleanEnv(),
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    const child = spawn(
+      process.execPath,
+      [CLI, "-p", "x", "--json", "--allowed-tools", "Bash", "--heartbeat", "0", "--fake", script],
+      {
+        cwd: folder,
+        env: cleanEnv(),
+        stdio: ["ignore", "pipe", "pipe"],
+      },
+    );
     child.stdout.on("data", (chunk: Buffer) => {
       if (chunk.toString().includes('"text":"up')) child.stdout.destroy();
     });
@@ -125,7 +190,9 @@ while True:
 sys.stdout.buffer.write(data)
 sys.exit(p.wait())`;
     const script = scriptFile([bash("sleep 0.5"), "done"]);
-    const run = await runShell(`python3 -c '${python}' $LINEFEED -p x --json --allowed-tools Bash --fake ${script}`);
+    const run = await runShell(
+      `python3 -c '${python}' $LINEFEED -p x --json --allowed-tools Bash --fake ${script}`,
+    );
     expect(run.code).toBe(0);
     expect(lint(run.stdout)).toEqual([]);
   });
@@ -206,7 +273,9 @@ while True:
 sys.stdout.buffer.write(data)
 sys.exit(p.wait())`;
     const script = scriptFile(["y".repeat(200_000)]);
-    const run = await runShell(`python3 -c '${python}' $LINEFEED -p x --json --coalesce-ms 0 --fake ${script}`);
+    const run = await runShell(
+      `python3 -c '${python}' $LINEFEED -p x --json --coalesce-ms 0 --fake ${script}`,
+    );
     expect(run.code).toBe(0);
     expect(lint(run.stdout)).toEqual([]);
     expect(joined(parseLines(run.stdout), "text_delta")).toHaveLength(200_000);
@@ -221,33 +290,45 @@ sys.exit(p.wait())`;
     }));
     const script = scriptFile([{ content: calls }, "done"]);
     const reader = `import sys, time\nwhile True:\n  part = sys.stdin.buffer.read1(20000)\n  if not part: break\n  sys.stdout.buffer.write(part)\n  time.sleep(0.01)`;
-    const run = await runShell(`$LINEFEED -p x --json --allowed-tools Bash --fake ${script} | python3 -c '${reader}'`, { cwd: folder });
+    const run = await runShell(
+      `$LINEFEED -p x --json --allowed-tools Bash --fake ${script} | python3 -c '${reader}'`,
+      { cwd: folder },
+    );
     expect(lint(run.stdout)).toEqual([]);
     const ends = ofType(parseLines(run.stdout), "tool_end");
     expect(ends).toHaveLength(20);
     expect(ends.every((end) => end.truncated && end.status === "ok")).toBe(true);
   });
 
-  it("PI-04: 200 MB of output and a reader that stalls stay in bounded memory, and the time-out does not run", { timeout: 120_000 }, async () => {
-    const usage = `data:text/javascript,import{writeFileSync}from'node:fs';process.on('exit',()=>writeFileSync('rss',String(process.resourceUsage().maxRSS)))`;
-    const folder = temporaryFolder();
-    const script = scriptFile([bash("head -c 200000000 /dev/zero | tr '\\0' x; echo; echo end"), "done"]);
-    const run = await runShell(
-      `NODE_OPTIONS="--import=${usage}" $LINEFEED -p x --json --tool-timeout 20s --allowed-tools Bash --fake ${script} | (sleep 3; cat)`,
-      { cwd: folder },
-    );
-    const events = parseLines(run.stdout);
-    expect(lint(run.stdout)).toEqual([]);
-    expect(ofType(events, "tool_end")[0]).toMatchObject({ status: "ok", truncated: true });
-    expect(String(ofType(events, "tool_end")[0]?.content).trimEnd().endsWith("end")).toBe(true);
-    expect(ofType(events, "notice")).toMatchObject([{ code: "tool_output_elided" }]);
-    expect(ofType(events, "tool_output_delta").reduce((sum, event) => sum + event.text.length, 0)).toBeLessThanOrEqual(1024 * 1024);
-    expect(Number(readFileSync(join(folder, "rss"), "utf8")) / 1024).toBeLessThan(150);
-    expect(resultOf({ ...run, events })).toMatchObject({ status: "ok" });
-  });
+  it(
+    "PI-04: 200 MB of output and a reader that stalls stay in bounded memory, and the time-out does not run",
+    { timeout: 120_000 },
+    async () => {
+      const usage = `data:text/javascript,import{writeFileSync}from'node:fs';process.on('exit',()=>writeFileSync('rss',String(process.resourceUsage().maxRSS)))`;
+      const folder = temporaryFolder();
+      const script = scriptFile([bash("head -c 200000000 /dev/zero | tr '\\0' x; echo; echo end"), "done"]);
+      const run = await runShell(
+        `NODE_OPTIONS="--import=${usage}" $LINEFEED -p x --json --tool-timeout 20s --allowed-tools Bash --fake ${script} | (sleep 3; cat)`,
+        { cwd: folder },
+      );
+      const events = parseLines(run.stdout);
+      expect(lint(run.stdout)).toEqual([]);
+      expect(ofType(events, "tool_end")[0]).toMatchObject({ status: "ok", truncated: true });
+      expect(String(ofType(events, "tool_end")[0]?.content).trimEnd().endsWith("end")).toBe(true);
+      expect(ofType(events, "notice")).toMatchObject([{ code: "tool_output_elided" }]);
+      expect(
+        ofType(events, "tool_output_delta").reduce((sum, event) => sum + event.text.length, 0),
+      ).toBeLessThanOrEqual(1024 * 1024);
+      expect(Number(readFileSync(join(folder, "rss"), "utf8")) / 1024).toBeLessThan(150);
+      expect(resultOf({ ...run, events })).toMatchObject({ status: "ok" });
+    },
+  );
 
   it("PU-07: a stderr that nobody reads blocks nothing", async () => {
-    const frames = Array.from({ length: 2000 }, (_, n) => `event: odd_${n}\ndata: {"type":"odd_${n}"}\n\n`).join("");
+    const frames = Array.from(
+      { length: 2000 },
+      (_, n) => `event: odd_${n}\ndata: {"type":"odd_${n}"}\n\n`,
+    ).join("");
     const server = await provider(answer().raw(frames).text("fine").done());
     const child = spawn(process.execPath, [CLI, "-p", "x", "--json"], {
       env: cleanEnv(providerEnv(server)),
@@ -264,14 +345,22 @@ sys.exit(p.wait())`;
 
 describe("promptness", () => {
   it("PI-03, DM-02: what the model has said is out while the model is silent", async () => {
-    const server = await provider({ steps: [answer({ deltaSize: 3 }).text("one two three").unfinished(), { stall: true }] });
+    const server = await provider({
+      steps: [answer({ deltaSize: 3 }).text("one two three").unfinished(), { stall: true }],
+    });
     const run = await ask(server, ["--heartbeat", "0"], {
       during: (child) => {
         let seen = "";
         child.stdout?.on("data", (chunk: Buffer) => {
           seen += chunk.toString();
-          const text = seen.split("\n").slice(0, -1).map((line) => JSON.parse(line) as { type: string; text?: string });
-          if (text.map((event) => (event.type === "text_delta" ? event.text : "")).join("") === "one two three") child.kill();
+          const text = seen
+            .split("\n")
+            .slice(0, -1)
+            .map((line) => JSON.parse(line) as { type: string; text?: string });
+          if (
+            text.map((event) => (event.type === "text_delta" ? event.text : "")).join("") === "one two three"
+          )
+            child.kill();
         });
       },
     });
@@ -288,13 +377,36 @@ describe("promptness", () => {
   });
 
   it("a heartbeat says what a silent run waits for", async () => {
-    const script = scriptFile([bash("sleep 1"), { content: [{ type: "text", text: "ok" }], first_delay_ms: 700 }]);
-    const run = await runCli(["-p", "x", "--json", "--heartbeat", "200ms", "--allowed-tools", "Bash", "--fake", script]);
+    const script = scriptFile([
+      bash("sleep 1"),
+      { content: [{ type: "text", text: "ok" }], first_delay_ms: 700 },
+    ]);
+    const run = await runCli([
+      "-p",
+      "x",
+      "--json",
+      "--heartbeat",
+      "200ms",
+      "--allowed-tools",
+      "Bash",
+      "--fake",
+      script,
+    ]);
     expect(lint(run.stdout)).toEqual([]);
     const beats = ofType(run.events, "heartbeat").map((event) => event.waiting_for);
     expect(beats).toContain("tool");
     expect(beats).toContain("model");
-    const without = await runCli(["-p", "x", "--json", "--heartbeat", "0", "--allowed-tools", "Bash", "--fake", script]);
+    const without = await runCli([
+      "-p",
+      "x",
+      "--json",
+      "--heartbeat",
+      "0",
+      "--allowed-tools",
+      "Bash",
+      "--fake",
+      script,
+    ]);
     expect(ofType(without.events, "heartbeat")).toEqual([]);
   });
 });

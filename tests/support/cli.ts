@@ -104,7 +104,9 @@ export function scriptFile(script: Script | Script["answers"]): string {
 }
 
 export function ofType<T extends EventType>(events: readonly LinefeedEvent[], type: T): EventOf<T>[] {
-  return events.filter((event): event is Extract<LinefeedEvent, { type: T }> & EventOf<T> => event.type === type);
+  return events.filter(
+    (event): event is Extract<LinefeedEvent, { type: T }> & EventOf<T> => event.type === type,
+  );
 }
 
 /** The last word of a run. */
@@ -115,7 +117,11 @@ export function resultOf(run: CliRun): EventOf<"result"> {
 }
 
 /** The deltas of a step and block, joined. */
-export function joined(events: readonly LinefeedEvent[], type: "text_delta" | "thinking_delta", step?: number): string {
+export function joined(
+  events: readonly LinefeedEvent[],
+  type: "text_delta" | "thinking_delta",
+  step?: number,
+): string {
   return ofType(events, type)
     .filter((event) => step === undefined || event.step === step)
     .map((event) => event.text)

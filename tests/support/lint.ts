@@ -7,7 +7,10 @@ const schema = anyEventSchema();
 /** Parses stdout line by line, without any checks but that each is JSON. */
 export function parseLines(stdout: string | Buffer): LinefeedEvent[] {
   const text = stdout.toString("utf8");
-  return text.split("\n").slice(0, -1).map((line) => JSON.parse(line) as LinefeedEvent);
+  return text
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as LinefeedEvent);
 }
 
 /**
@@ -18,13 +21,15 @@ export function lint(stdout: Buffer): string[] {
   const faults: string[] = [];
   const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(stdout);
   if (text !== "" && !text.endsWith("\n")) faults.push("the last line has no LF");
-  if (/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\ufeff\u2028\u2029]/.test(text)) faults.push("a raw control or line-end character");
+  if (/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\ufeff\u2028\u2029]/.test(text))
+    faults.push("a raw control or line-end character");
   const order = new OrderChecker();
   const lines = text.split("\n").slice(0, -1);
   let results = 0;
   for (const [index, line] of lines.entries()) {
     const where = `line ${index + 1}`;
-    if (!/^\{"type":"[a-z_]+","seq":\d+,"ts":"[^"]+","session_id":(?:null|"[^"]+")[,}]/.test(line)) faults.push(`${where}: head is out of order`);
+    if (!/^\{"type":"[a-z_]+","seq":\d+,"ts":"[^"]+","session_id":(?:null|"[^"]+")[,}]/.test(line))
+      faults.push(`${where}: head is out of order`);
     if (/\\u[dD][89a-fA-F]/.test(line.replaceAll(/\\\\/g, ""))) faults.push(`${where}: a lone surrogate`);
     const parsed = schema.safeParse(JSON.parse(line));
     if (!parsed.success) faults.push(`${where}: ${JSON.stringify(parsed.error.issues)}`);

@@ -17,6 +17,13 @@ export const providerEnv = (server: FakeProvider): NodeJS.ProcessEnv => ({
 });
 
 /** Runs the command against a provider, with the prompt `x` and JSON lines. */
-export function ask(server: FakeProvider, args: readonly string[] = [], options: CliOptions = {}): Promise<CliRun> {
-  return runCli(["-p", "x", "--json", ...args], { ...options, env: { ...providerEnv(server), ...options.env } });
+export function ask(
+  server: FakeProvider,
+  args: readonly string[] = [],
+  options: CliOptions = {},
+): Promise<CliRun> {
+  return runCli(["-p", "x", "--json", ...args], {
+    ...options,
+    env: { ...providerEnv(server), ...options.env },
+  });
 }

@@ -28,7 +28,11 @@ interface Playing {
   model: string;
 }
 
-async function* play(playing: Playing, answer: ScriptAnswer, signal: AbortSignal): AsyncGenerator<readonly ModelChunk[], void> {
+async function* play(
+  playing: Playing,
+  answer: ScriptAnswer,
+  signal: AbortSignal,
+): AsyncGenerator<readonly ModelChunk[], void> {
   const content = answer.content ?? [];
   const blocks = new Accumulator();
   let left = answer.fault ? (answer.fault.after_characters ?? 0) : Number.POSITIVE_INFINITY;
@@ -147,7 +151,11 @@ function faultError(fault: NonNullable<ScriptAnswer["fault"]>): ModelError {
 }
 
 function scriptOver(count: number): ModelError {
-  return new ModelError("invalid_request", `the script has ${count} answer(s), and the run asks for one more; add it`, {
-    provider: "fake",
-  });
+  return new ModelError(
+    "invalid_request",
+    `the script has ${count} answer(s), and the run asks for one more; add it`,
+    {
+      provider: "fake",
+    },
+  );
 }

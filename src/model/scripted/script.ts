@@ -25,12 +25,19 @@ const fault = z.strictObject({
   http_status: z.int().optional(),
   retryable: z.boolean().optional().describe("Default: false."),
   retry_after_ms: ms("The wait that the provider asks for, in ms.").optional(),
-  after_characters: z.int().nonnegative().optional().describe("Fail after so much content; default: at once."),
+  after_characters: z
+    .int()
+    .nonnegative()
+    .optional()
+    .describe("Fail after so much content; default: at once."),
 });
 
 const answer = z.strictObject({
   content: z.array(scriptBlock).optional().describe("The blocks of the answer."),
-  stop_reason: z.enum(STOP_REASONS).optional().describe("Default: `tool_use` if there is a tool call, else `end_turn`."),
+  stop_reason: z
+    .enum(STOP_REASONS)
+    .optional()
+    .describe("Default: `tool_use` if there is a tool call, else `end_turn`."),
   usage: usage.partial().optional().describe("Default: counted from the lengths, four characters a token."),
   first_delay_ms: ms("Wait before the first piece, in ms.").optional(),
   delay_ms: ms("Wait before every further piece, in ms.").optional(),
@@ -64,10 +71,15 @@ export function parseScript(json: string, file: string): Script {
   try {
     value = JSON.parse(json.replace(/^\uFEFF/, ""));
   } catch (error) {
-    throw new AgentError("config", `${file} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new AgentError(
+      "config",
+      `${file} is not JSON: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
   const parsed = scriptSchema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map((issue) => `${issue.path.map(String).join(".") || "the whole"}: ${issue.message}`);
+  const issues = parsed.error.issues.map(
+    (issue) => `${issue.path.map(String).join(".") || "the whole"}: ${issue.message}`,
+  );
   throw new AgentError("config", `${file} is no script for --fake: ${issues.join("; ")}`);
 }
