@@ -31,8 +31,10 @@ export interface FakeProvider {
   url: string;
   /** All requests so far. */
   requests: readonly RecordedRequest[];
-  /** How many connections are open. */
-  connections(): Promise<number>;
+  /** How many connections have been made so far. */
+  readonly connections: number;
+  /** How many answers are being given: one ends when it is complete or its connection breaks. */
+  readonly openAnswers: number;
   /** Cuts off every connection and stops listening. */
   close(): Promise<void>;
 }
@@ -43,9 +45,13 @@ export interface FakeProvider {
  */
 export async function startFakeProvider(answers: readonly (FakeAnswer | string)[]): Promise<FakeProvider> {
   const requests: RecordedRequest[] = [];
+  const open = new Set<ServerResponse>();
+  let connections = 0;
   const server = createServer((request, response) => {
     // A client that goes away in the middle is a normal end here.
     response.on("error", () => {});
+    open.add(response);
+    response.on("close", () => open.delete(response));
     void record(request)
       .then((recorded) => {
         requests.push(recorded);
@@ -55,6 +61,9 @@ export async function startFakeProvider(answers: readonly (FakeAnswer | string)[
       })
       .catch(() => response.destroy());
   });
+  server.on("connection", () => {
+    connections += 1;
+  });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(0, "127.0.0.1", resolve);
@@ -62,10 +71,12 @@ export async function startFakeProvider(answers: readonly (FakeAnswer | string)[
   return {
     url: `http://127.0.0.1:${portOf(server.address())}`,
     requests,
-    connections: () =>
-      new Promise((resolve, reject) => {
-        server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
-      }),
+    get connections() {
+      return connections;
+    },
+    get openAnswers() {
+      return open.size;
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -175,7 +175,7 @@ async function drain(reader: Reader, abort: () => void): Promise<void> {
 function unexpected(thrown: unknown): ModelError {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   // The HTTP library quotes header values, among which may be secrets that are not ours to know.
-  if (/header/i.test(message)) {
+  if (/header|ByteString/i.test(message)) {
     return new ModelError("config", "a request header is not valid; check ANTHROPIC_CUSTOM_HEADERS", {
       cause: thrown,
     });
