@@ -112,17 +112,24 @@ async function reply(response: ServerResponse, answer: FakeAnswer, number: numbe
   }
   response.flushHeaders();
   for (const write of writesOf(answer.steps ?? [], answer)) {
-    if (typeof write === "number") await new Promise((resolve) => setTimeout(resolve, write));
+    if (typeof write === "number") await pause(write);
     else if (write === "reset") return void response.socket?.resetAndDestroy();
     else if (write === "stall") return;
-    else await send(response, write);
+    else {
+      await send(response, write);
+      await pause(answer.pause);
+    }
   }
   response.end();
 }
 
-/** Resolves once the bytes have left, so that two writes do not become one read. */
+/** Resolves once the bytes have left. */
 async function send(response: ServerResponse, bytes: Uint8Array): Promise<void> {
-  await new Promise<void>((resolve) => response.write(bytes, () => setImmediate(resolve)));
+  await new Promise<void>((resolve) => response.write(bytes, () => resolve()));
+}
+
+async function pause(ms: number | undefined): Promise<void> {
+  await new Promise<void>((resolve) => (ms === undefined ? setImmediate(resolve) : setTimeout(resolve, ms)));
 }
 
 function portOf(address: string | AddressInfo | null): number {

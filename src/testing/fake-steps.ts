@@ -21,6 +21,11 @@ export interface Cuts {
   cutAt?: readonly number[];
   /** After so many bytes each. */
   cutEvery?: number;
+  /**
+   * How long to wait after each write, in ms, so that the client reads it by itself: two that come close
+   * together may well become one read. Default: one turn of the event loop.
+   */
+  pause?: number;
 }
 
 /** What is done with the connection: bytes to write, ms to wait, or its end. */

@@ -38,7 +38,9 @@ describe("the bytes of an answer", () => {
     const expected = essence(await ask(SHORT));
     expect(expected).toMatchObject({ text: "≤🦊", content: [{ text: "≤🦊" }, { input: { a: "字" } }] });
     const positions = [...Buffer.from(stream).keys()].slice(1);
-    const outcomes = await askAll(positions.map((position) => ({ steps: [stream], cutAt: [position] })));
+    const outcomes = await askAll(
+      positions.map((position) => ({ steps: [stream], cutAt: [position], pause: 1 })),
+    );
     for (const outcome of outcomes) expect(outcome).toEqual(expected);
   });
 
