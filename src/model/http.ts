@@ -1,5 +1,10 @@
 // What an HTTP answer or a failed connection tells, for every provider that is reached over HTTP.
 
+/** Looks up a header by its name in lower case. */
+export interface HeaderReader {
+  get(name: string): string | null;
+}
+
 const EXCERPT_LENGTH = 300;
 const LONGEST_BODY_LOOKED_AT = 16_384;
 
@@ -25,7 +30,7 @@ export function redactor(secrets: readonly (string | undefined)[]): (text: strin
  * The wait that an answer asks for, in ms: `retry-after-ms`, else `retry-after` as seconds or as a
  * date. Undefined if it names none or one that makes no sense.
  */
-export function retryAfterMs(headers: Headers, now: number = Date.now()): number | undefined {
+export function retryAfterMs(headers: HeaderReader, now: number = Date.now()): number | undefined {
   const ms = numberOf(headers.get("retry-after-ms"));
   if (ms !== undefined) return ms;
   const header = headers.get("retry-after");
@@ -41,7 +46,7 @@ function numberOf(header: string | null): number | undefined {
 }
 
 /** Whether an answer of this kind may be better next time; `x-should-retry` has the last word. */
-export function isRetryableStatus(status: number, headers: Headers): boolean {
+export function isRetryableStatus(status: number, headers: HeaderReader): boolean {
   const said = headers.get("x-should-retry");
   if (said === "true" || said === "false") return said === "true";
   return status === 408 || status === 409 || status === 429 || status >= 500;
@@ -57,7 +62,7 @@ export interface ConnectionFault {
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|ALTNAME/;
 const TIMEOUT = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 
-/** Finds the reason in what `fetch` or a body reader threw: it is the innermost `cause`. */
+/** Finds the reason in what a request or the reading of its answer threw: it is the innermost `cause`. */
 export function connectionFault(thrown: unknown): ConnectionFault {
   let reason = "";
   let error: unknown = thrown;

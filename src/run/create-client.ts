@@ -1,5 +1,6 @@
 import type { ModelClient } from "../model/client.ts";
 import type { ProviderOptions } from "./options.ts";
+import { VERSION } from "./version.ts";
 
 /** The client of a provider. Each adapter is loaded on use: a provider's library costs more than all of ours. */
 export async function createClient(provider: ProviderOptions): Promise<ModelClient> {
@@ -11,6 +12,7 @@ export async function createClient(provider: ProviderOptions): Promise<ModelClie
         authToken: provider.authToken,
         baseURL: provider.baseUrl,
         proxy: provider.proxy,
+        userAgent: `linefeed/${VERSION}`,
       });
       await client.preload();
       return client;

@@ -1,5 +1,6 @@
 import { ModelError, type ModelChunk, type ModelRequest } from "../client.ts";
 import { excerpt } from "../http.ts";
+import type { PostAnswer } from "../http-post.ts";
 import { reworded } from "../reword.ts";
 import { SseDecoder, type SseFrame } from "../sse.ts";
 import { AnthropicDecoder } from "./chunks.ts";
@@ -13,8 +14,7 @@ const CLOSING_MS = 100;
 /** How much is read of an answer that is no event stream. */
 const LOOKED_AT_BYTES = 65_536;
 
-type ReadResult = { done: false; value: Uint8Array } | { done: true; value?: undefined };
-type Reader = ReadableStreamDefaultReader<Uint8Array>;
+type Reader = AsyncIterator<Uint8Array, unknown>;
 
 /** One request and its answer: open it, take chunks until it is finished, close it. */
 export class Call {
@@ -44,18 +44,24 @@ export class Call {
    * @throws {ModelError} for any answer that is no event stream.
    */
   async open(transport: Transport, request: ModelRequest): Promise<void> {
-    const response = await this.#send(transport, request);
-    this.#requestId = response.headers.get("request-id");
-    const kind = response.headers.get("content-type") ?? "";
-    this.#reader = response.body?.getReader();
-    if (this.#reader !== undefined && !/json|html/i.test(kind)) return;
-    const text = this.#reader === undefined ? "" : await beginning(this.#reader, this.#context);
+    const answer = await this.#send(transport, request);
+    this.#requestId = answer.headers.get("request-id");
+    // Whoever reads is told of errors; those that come when nobody reads any more belong to nobody.
+    answer.body.on("error", () => undefined);
+    this.#reader = answer.body[Symbol.asyncIterator]();
+    const kind = answer.headers.get("content-type") ?? "";
+    const isSuccess = answer.status >= 200 && answer.status < 300;
+    if (isSuccess && answer.status !== 204 && kind !== "" && !/json|html/i.test(kind)) return;
+    const text = await beginning(this.#reader, this.#context);
     const json = parseJson(text);
+    const { status, headers } = answer;
+    if (!isSuccess)
+      throw httpError({ status, headers, json, text: json === undefined ? text : "" }, this.#context);
     if (isRecord(json) && isRecord(json["error"])) throw streamError(json, this.#context);
     const shown = excerpt(this.#context.redact(text)) || "nothing";
-    const what = `${this.#context.host} answered ${kind || "without a body"} instead of an event stream`;
+    const what = `${this.#context.host} answered ${kind || "without a type"} instead of an event stream`;
     throw new ModelError("malformed_response", `${what}; check --base-url. It sent: ${shown}`, {
-      httpStatus: response.status,
+      httpStatus: status,
     });
   }
 
@@ -109,24 +115,20 @@ export class Call {
     else this.#abort();
   }
 
-  async #send(transport: Transport, request: ModelRequest): Promise<Response> {
+  async #send(transport: Transport, request: ModelRequest): Promise<PostAnswer> {
     const body = toBody(request);
     try {
-      return await transport.send(body, this.#connection.signal);
+      return await transport(body, this.#connection.signal);
     } catch (thrown) {
-      if (!(thrown instanceof transport.APIError)) throw thrown;
-      const { status, headers, error, message } = thrown;
-      if (status === undefined || headers === undefined) throw connectError(thrown, this.#context);
-      const text = error === undefined ? message.replace(/^\d+ (status code \(no body\))?/, "") : "";
-      throw httpError({ status, headers, json: error, text }, this.#context);
+      throw connectError(thrown, this.#context);
     }
   }
 
   async #frames(): Promise<SseFrame[]> {
     if (this.#reader === undefined || this.#ended) throw this.#unfinished();
-    const { done, value } = await read(this.#reader, this.#context);
-    this.#ended = done;
-    return done ? this.#sse.end() : this.#sse.push(value);
+    const bytes = await read(this.#reader, this.#context);
+    this.#ended = bytes === undefined;
+    return bytes === undefined ? this.#sse.end() : this.#sse.push(bytes);
   }
 
   #unfinished(): ModelError {
@@ -140,10 +142,11 @@ export class Call {
   }
 }
 
-async function read(reader: Reader, context: ErrorContext): Promise<ReadResult> {
+/** The bytes of the next read; undefined at the end. */
+async function read(reader: Reader, context: ErrorContext): Promise<Uint8Array | undefined> {
   try {
-    const { done, value } = await reader.read();
-    return done ? { done } : { done, value };
+    const next = await reader.next();
+    return next.done ? undefined : next.value;
   } catch (thrown) {
     throw brokenStream(thrown, context);
   }
@@ -153,10 +156,10 @@ async function read(reader: Reader, context: ErrorContext): Promise<ReadResult> 
 async function beginning(reader: Reader, context: ErrorContext): Promise<string> {
   const parts: Uint8Array[] = [];
   for (let size = 0; size < LOOKED_AT_BYTES;) {
-    const { done, value } = await read(reader, context);
-    if (done) break;
-    parts.push(value);
-    size += value.length;
+    const bytes = await read(reader, context);
+    if (bytes === undefined) break;
+    parts.push(bytes);
+    size += bytes.length;
   }
   return Buffer.concat(parts).toString();
 }
@@ -164,7 +167,7 @@ async function beginning(reader: Reader, context: ErrorContext): Promise<string>
 async function drain(reader: Reader, abort: () => void): Promise<void> {
   const timer = setTimeout(abort, CLOSING_MS);
   try {
-    while (!(await reader.read()).done);
+    while (!(await reader.next()).done);
   } catch {
     // The answer is complete; what becomes of its connection is of no interest.
   } finally {
@@ -174,12 +177,6 @@ async function drain(reader: Reader, abort: () => void): Promise<void> {
 
 function unexpected(thrown: unknown): ModelError {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  // The HTTP library quotes header values, among which may be secrets that are not ours to know.
-  if (/header|ByteString/i.test(message)) {
-    return new ModelError("config", "a request header is not valid; check ANTHROPIC_CUSTOM_HEADERS", {
-      cause: thrown,
-    });
-  }
   return new ModelError("internal", `internal error, please report it: ${excerpt(message)}`, {
     cause: thrown,
   });

@@ -1,9 +1,10 @@
 import type { ModelChunk, ModelClient, ModelRequest } from "../client.ts";
 import { redactor } from "../http.ts";
 import { Call } from "./call.ts";
-import { createTransport, hostOf, secretsOf, type AnthropicOptions, type Transport } from "./transport.ts";
+import type { AnthropicOptions } from "./options.ts";
+import { createTransport, hostOf, secretsOf, type Transport } from "./transport.ts";
 
-export type { AnthropicOptions, ProxyOptions } from "./transport.ts";
+export type { AnthropicOptions } from "./options.ts";
 
 export interface AnthropicModelClient extends ModelClient {
   /** Loads what the first call will need, so that it hides behind other work. Never rejects. */

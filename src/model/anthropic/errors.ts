@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../../protocol/errors.ts";
 import { ModelError } from "../client.ts";
-import { connectionFault, excerpt, isRetryableStatus, retryAfterMs } from "../http.ts";
+import { connectionFault, excerpt, isRetryableStatus, retryAfterMs, type HeaderReader } from "../http.ts";
 import { isRecord, record, string } from "./json.ts";
 
 /** What every message may need: where the request went, and a guard for the key. */
@@ -15,7 +15,7 @@ export interface ErrorContext {
 /** An answer that is no success. */
 export interface FailedAnswer {
   status: number;
-  headers: Headers;
+  headers: HeaderReader;
   /** The parsed body; undefined if it is no JSON. */
   json: unknown;
   /** The body as text, where it is no JSON. */
@@ -58,7 +58,9 @@ const NO_CREDIT = /credit balance|spend limit/i;
 /** The error for an answer with an HTTP status that is no success. */
 export function httpError(answer: FailedAnswer, context: ErrorContext): ModelError {
   const error = errorObject(answer.json);
-  const said = error ? error.message : excerpt(context.redact(answer.text || describe(answer.json)));
+  const said = error
+    ? error.message
+    : excerpt(context.redact(answer.text || describe(answer.json))) || redirect(answer);
   const code = codeOf(answer.status, error?.type ?? "", said);
   const where = `HTTP ${answer.status} from ${context.host}`;
   return new ModelError(code, sentence(context.redact(said), where, hint(code, context)), {
@@ -134,6 +136,12 @@ function errorObject(json: unknown): { type: string; message: string } | undefin
   if (typeof error === "string") return { type: "", message: error };
   if (!isRecord(error) || typeof error["message"] !== "string") return undefined;
   return { type: string(error["type"]), message: error["message"] };
+}
+
+/** A redirect is not followed: whoever answers there may not be whom the key is for. */
+function redirect({ status, headers }: FailedAnswer): string {
+  const target = status >= 300 && status < 400 ? headers.get("location") : null;
+  return target === null ? "" : `it redirects to ${target}; check --base-url`;
 }
 
 function describe(json: unknown): string {

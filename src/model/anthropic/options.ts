@@ -1,0 +1,13 @@
+import type { ProxyOptions } from "../http-post.ts";
+
+/** Where and as whom to ask. Nothing is taken from the environment or from files. */
+export interface AnthropicOptions {
+  /** Either a key or a token is needed; the key wins. */
+  apiKey?: string | undefined;
+  authToken?: string | undefined;
+  /** Default `https://api.anthropic.com`. */
+  baseURL?: string | undefined;
+  proxy?: ProxyOptions | undefined;
+  /** Default `linefeed`. */
+  userAgent?: string | undefined;
+}
