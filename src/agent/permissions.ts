@@ -1,6 +1,6 @@
 import type { PermissionMode } from "../protocol/words.ts";
 import type { Access } from "../tools/tool.ts";
-import { isInside, isSecret } from "../tools/workspace.ts";
+import { isInside, isSecret } from "../tools/paths.ts";
 import { coversCommand, coversPath, simpleCommandWords, type Rule } from "./rules.ts";
 
 export interface PermissionPolicy {

@@ -11,13 +11,17 @@ const SIDE_BY_SIDE = 8;
 const EXCERPT_UNITS = 500;
 
 export interface ToolRunner {
-  tools: readonly Tool[];
+  /** The tools, loaded when the first call needs them. */
+  tools: () => Promise<readonly Tool[]>;
   policy: PermissionPolicy;
   /** The context of a call, but for what belongs to the single call. */
   context: Omit<ToolContext, "toolUseId" | "signal">;
 }
 
 type ToolEnd = EventBodyOf<"tool_end">;
+
+/** A runner whose tools are there. */
+type LoadedRunner = Omit<ToolRunner, "tools"> & { tools: readonly Tool[] };
 
 /** A call on its way: what it is decided to be is a value, not a set of flags. */
 type Prepared =
@@ -36,8 +40,9 @@ export async function* runToolCalls(
   runner: ToolRunner,
   signal: AbortSignal,
 ): AsyncGenerator<EventBody, void, undefined> {
-  for (const group of groupNeighbours(blocks, runner.tools)) {
-    yield* runGroup(step, group, runner, signal);
+  const tools = await runner.tools();
+  for (const group of groupNeighbours(blocks, tools)) {
+    yield* runGroup(step, group, { ...runner, tools }, signal);
   }
 }
 
@@ -69,7 +74,7 @@ function groupNeighbours(blocks: readonly ToolUseBlock[], tools: readonly Tool[]
 async function* runGroup(
   step: number,
   blocks: ToolUseBlock[],
-  runner: ToolRunner,
+  runner: LoadedRunner,
   signal: AbortSignal,
 ): AsyncGenerator<EventBody, void, undefined> {
   const { controller, unlink } = linkAbort(signal);
@@ -97,7 +102,7 @@ async function* runGroup(
 async function* runCall(
   step: number,
   block: ToolUseBlock,
-  runner: ToolRunner,
+  runner: LoadedRunner,
   signal: AbortSignal,
 ): AsyncGenerator<EventBody, ToolEnd, undefined> {
   if (signal.aborted)
@@ -125,7 +130,7 @@ function denialNotice(block: ToolUseBlock, reason: string): EventBody {
   };
 }
 
-async function prepare(block: ToolUseBlock, runner: ToolRunner): Promise<Prepared> {
+async function prepare(block: ToolUseBlock, runner: LoadedRunner): Promise<Prepared> {
   const tool = runner.tools.find((candidate) => candidate.name === block.name);
   if (!tool) {
     const names = runner.tools.map((candidate) => candidate.name).join(", ");
@@ -168,7 +173,7 @@ async function* runReady(
   block: ToolUseBlock,
   tool: Tool,
   input: unknown,
-  runner: ToolRunner,
+  runner: LoadedRunner,
   signal: AbortSignal,
 ): AsyncGenerator<EventBody, ToolEnd, undefined> {
   const { clock } = runner.context;

@@ -1,9 +1,14 @@
 import { Agent } from "../agent/agent.ts";
-import { loadTools, toolDefinition } from "../tools/registry.ts";
+import { DEFINITIONS } from "../tools/definitions.generated.ts";
+import { loadTools } from "../tools/registry.ts";
+import type { Tool } from "../tools/tool.ts";
 import { createClient } from "./create-client.ts";
 import type { RunOptions } from "./options.ts";
 import { systemPrompt } from "./system-prompt.ts";
 import type { Workshop } from "./workshop.ts";
+
+/** After this time the tools are loaded ahead of their first call: by then the request has left. In ms. */
+const AHEAD_MS = 50;
 
 /** Loads what a run needs and puts it together. It comes after `init`, since it costs more than that line. */
 export async function createAgent(
@@ -11,18 +16,18 @@ export async function createAgent(
   workshop: Workshop,
   random: () => number,
 ): Promise<Agent> {
-  const [client, tools] = await Promise.all([createClient(options.provider), loadTools(options.tools)]);
+  const client = await createClient(options.provider);
   return new Agent({
     client,
     request: {
       model: options.model,
       system: systemPrompt(options),
-      tools: tools.map(toolDefinition),
+      tools: options.tools.map((name) => DEFINITIONS[name]),
       maxTokens: options.maxTokens,
       effort: options.effort,
       thinking: options.thinking,
     },
-    runner: { tools, policy: workshop.policy, context: workshop.context },
+    runner: { tools: toolLoader(options.tools), policy: workshop.policy, context: workshop.context },
     limits: { maxSteps: options.maxSteps, maxBudgetTokens: options.maxBudgetTokens },
     call: {
       maxRetries: options.maxRetries,
@@ -31,4 +36,13 @@ export async function createAgent(
       random,
     },
   });
+}
+
+/** Loads the tools once: ahead, while the model is being waited for, or at the latest for their first call. */
+function toolLoader(names: RunOptions["tools"]): () => Promise<readonly Tool[]> {
+  let loading: Promise<readonly Tool[]> | undefined;
+  const load = () => (loading ??= loadTools(names));
+  // A failure is met again, and told, by whoever needs the tools.
+  setTimeout(() => load().catch(() => undefined), AHEAD_MS).unref();
+  return load;
 }

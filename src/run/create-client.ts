@@ -1,12 +1,13 @@
+import { createAnthropicClient } from "../model/anthropic/client.ts";
 import type { ModelClient } from "../model/client.ts";
+import { createScriptedClient } from "../model/scripted/client.ts";
 import type { ProviderOptions } from "./options.ts";
 import { VERSION } from "./version.ts";
 
-/** The client of a provider. Each adapter is loaded on use: a provider's library costs more than all of ours. */
+/** The client of a provider, ready for its first call. */
 export async function createClient(provider: ProviderOptions): Promise<ModelClient> {
   switch (provider.name) {
     case "anthropic": {
-      const { createAnthropicClient } = await import("../model/anthropic/client.ts");
       const client = createAnthropicClient({
         apiKey: provider.apiKey,
         authToken: provider.authToken,
@@ -17,10 +18,8 @@ export async function createClient(provider: ProviderOptions): Promise<ModelClie
       await client.preload();
       return client;
     }
-    case "fake": {
-      const { createScriptedClient } = await import("../model/scripted/client.ts");
+    case "fake":
       return createScriptedClient(provider.script);
-    }
     default:
       return provider satisfies never;
   }

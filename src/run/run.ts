@@ -96,6 +96,8 @@ class Run {
     );
     this.#emit(this.#init());
     for (const notice of this.#options.notices) this.#emit(notice);
+    // The first lines leave before the loading of what follows keeps the event loop busy.
+    await new Promise((resolve) => setImmediate(resolve));
     await this.#untilDoneOrUnwound(this.#turns());
     const end = await this.#lastWord();
     await this.#waitForOutput(drained);

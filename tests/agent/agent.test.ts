@@ -354,7 +354,7 @@ describe("the loop", () => {
     );
     const denying = testAgent(client, [testTool("Do", neverRuns)], {
       runner: {
-        tools: [testTool("Do", neverRuns)],
+        tools: async () => [testTool("Do", neverRuns)],
         policy: { mode: "default", allow: [], deny: [], cwd: "/", roots: ["/"] },
         context: {
           cwd: "/",

@@ -55,7 +55,7 @@ export function testAgent(client: ModelClient, tools: Tool[], more: Partial<Agen
       thinking: "off",
     },
     runner: {
-      tools,
+      tools: async () => tools,
       policy: { mode: "bypass", allow: [], deny: [], cwd: "/", roots: ["/"] },
       context: {
         cwd: "/",

@@ -7,8 +7,14 @@ import { blocksOf, createWorkplace, type Block, type Workplace } from "../suppor
 
 // Every command line of README.md and docs/ is run as it stands there, with a provider on loopback.
 
-/** What is not run: it would install or test while the tests are running. */
-const EXEMPT = ["npm ci && npm run build && ", "npm test\n"];
+/** What is not run: it would install, test or measure while the tests are running. */
+const EXEMPT = [
+  "npm ci && npm run build && ",
+  "npm test\n",
+  "npm run bench\n",
+  "npm run bench -- --check\n",
+  "npm run bench -- --rounds 1 --only start\n",
+];
 
 const pages = [
   "README.md",

@@ -161,7 +161,7 @@ function createAgent(run: GoldenRun, clock: GoldenClock): Agent {
       thinking: "summarized",
     },
     runner: {
-      tools: [fakeBash(run, clock), fakeRead(run, clock)],
+      tools: async () => [fakeBash(run, clock), fakeRead(run, clock)],
       policy: { mode: "default", allow: parseRules(run.allow ?? ""), deny: [], cwd: CWD, roots: [CWD] },
       context: {
         cwd: CWD,

@@ -1,7 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { isInside, isSecret, resolveExisting } from "../../src/tools/workspace.ts";
+import { isInside, isSecret } from "../../src/tools/paths.ts";
+import { resolveExisting } from "../../src/tools/workspace.ts";
 import { temporaryFolder } from "./support/call.ts";
 
 describe("resolveExisting", () => {
