@@ -43,6 +43,7 @@ function toolLoader(names: RunOptions["tools"]): () => Promise<readonly Tool[]> 
   let loading: Promise<readonly Tool[]> | undefined;
   const load = () => (loading ??= loadTools(names));
   // A failure is met again, and told, by whoever needs the tools.
-  setTimeout(() => load().catch(() => undefined), AHEAD_MS).unref();
+  const loadAhead = () => void load().catch(() => undefined);
+  setTimeout(loadAhead, AHEAD_MS).unref();
   return load;
 }
