@@ -38,28 +38,33 @@ export async function loadPost(baseUrl: string, proxy: ProxyOptions | undefined)
 
 async function loadDirect(baseUrl: string): Promise<Post> {
   const { request } = baseUrl.startsWith("https:") ? await import("node:https") : await import("node:http");
-  const send = ({ url, headers, body, signal }: PostRequest, isRepeat: boolean): Promise<IncomingMessage> =>
+  /** `fresh`: not on a connection that was kept. */
+  const send = ({ url, headers, body, signal }: PostRequest, fresh: boolean): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const length = String(Buffer.byteLength(body));
       const options: RequestOptions = { method: "POST", headers: { ...headers, "content-length": length } };
-      const sent = request(url, options, resolve);
+      const sent = request(url, fresh ? { ...options, agent: false } : options, resolve);
+      sent.on("error", (error) => reject(sent.reusedSocket ? new KeptConnectionError(error) : error));
       // Not by the option `signal`: on a connection that has just become free, Node 20 throws its error at nobody.
       signal.addEventListener("abort", () => sent.destroy(), { once: true });
       if (signal.aborted) sent.destroy();
-      sent.on("error", (error) => {
-        // A connection that was kept may have been closed by the server in the very moment of its use.
-        const stale =
-          sent.reusedSocket && !isRepeat && !signal.aborted && "code" in error && error.code === "ECONNRESET";
-        if (stale) send({ url, headers, body, signal }, true).then(resolve, reject);
-        else reject(error);
-      });
       sent.end(body);
     });
   return async (post) => {
-    const answer = await send(post, false);
+    const answer = await send(post, false).catch((error: unknown) => {
+      if (post.signal.aborted || !(error instanceof KeptConnectionError)) throw error;
+      return send(post, true);
+    });
     const headers = headerReader(answer.headers);
     return { status: answer.statusCode ?? 0, headers, body: await decoded(answer, headers) };
   };
+}
+
+/** A server may close a connection that was kept in the very moment of its use: no fault of the request. */
+class KeptConnectionError extends Error {
+  constructor(cause: Error) {
+    super(cause.message, { cause });
+  }
 }
 
 async function loadProxied({ http, https, noProxy }: ProxyOptions): Promise<Post> {
