@@ -343,6 +343,74 @@ sys.exit(p.wait())`;
   });
 });
 
+describe("merging, from the provider to the line", () => {
+  it("DM-08: the number of lines is bounded by time, size and boundaries, and the text is exact", async () => {
+    const server = await provider(
+      answer({ deltaSize: 1 }).text("abcdefghij".repeat(5_000)).done(),
+      answer({ deltaSize: 1_000_000 }).text("x".repeat(5_000_000)).done(),
+    );
+    for (const text of ["abcdefghij".repeat(5_000), "x".repeat(5_000_000)]) {
+      const run = await ask(server);
+      expect(lint(run.stdout)).toEqual([]);
+      expect(joined(run.events, "text_delta")).toBe(text);
+      const lines = ofType(run.events, "text_delta").length;
+      expect(lines).toBeLessThanOrEqual(resultOf(run).duration_ms / 50 + text.length / 16_384 + 3);
+    }
+  });
+
+  it("every delta is a line of its own with --coalesce-ms 0, and none is one with --no-deltas", async () => {
+    const server = await provider(answer({ deltaSize: 1 }).text("0123456789".repeat(20)).done());
+    const each = await ask(server, ["--coalesce-ms", "0"]);
+    expect(ofType(each.events, "text_delta").map((event) => event.text)).toEqual([
+      ..."0123456789".repeat(20),
+    ]);
+    const none = await ask(server, ["--no-deltas"]);
+    expect(lint(none.stdout)).toEqual([]);
+    expect(ofType(none.events, "text_delta")).toEqual([]);
+    expect(resultOf(none).text).toBe("0123456789".repeat(20));
+  });
+
+  it("two tool steps: joined deltas equal the messages, arguments reach tool, stream and next request as written", async () => {
+    const input = { command: "printf '%s' 'ünïcödé 😀 \u2028'", description: "1.0 and more" };
+    const server = await provider(
+      answer({ deltaSize: 3 })
+        .thinking("let me see", "sig==")
+        .text("first ")
+        .text("and second")
+        .toolUse("Bash", input)
+        .done(),
+      answer({ deltaSize: 5 }).text("again").toolUse("Bash", `{"2":"b","1":"a","command":"echo two"}`).done(),
+      answer().text("the end").done(),
+    );
+    const run = await ask(server, ["--allowed-tools", "Bash", "--include-tool-input"]);
+    expect(lint(run.stdout)).toEqual([]);
+    for (const message of ofType(run.events, "message")) {
+      for (const [index, block] of message.content.entries()) {
+        const deltas = run.events.filter(
+          (event) => "block" in event && event.block === index && event.step === message.step,
+        );
+        const text = deltas
+          .map((event) => ("partial_json" in event ? event.partial_json : "text" in event ? event.text : ""))
+          .join("");
+        if (block.type === "text") expect(text).toBe(block.text);
+        if (block.type === "thinking") expect(text).toBe(block.thinking);
+        if (block.type === "tool_use") expect(JSON.parse(text)).toEqual(block.input);
+      }
+    }
+    expect(ofType(run.events, "tool_start").map((event) => event.input)[0]).toEqual(input);
+    expect(ofType(run.events, "tool_end")[0]?.content).toBe("ünïcödé 😀 \u2028");
+    // Arguments that the tool does not know are refused, and go back as they were written.
+    expect(ofType(run.events, "tool_end")[1]).toMatchObject({ status: "error", is_error: true });
+    const second = server.requests[1]?.body as { messages: { role: string; content: object[] }[] };
+    expect(second.messages[1]?.content).toMatchObject([
+      { type: "thinking", thinking: "let me see", signature: "sig==" },
+      { type: "text", text: "first " },
+      { type: "text", text: "and second" },
+      { type: "tool_use", name: "Bash", input },
+    ]);
+  });
+});
+
 describe("promptness", () => {
   it("PI-03, DM-02: what the model has said is out while the model is silent", async () => {
     const server = await provider({
