@@ -9,7 +9,7 @@ import { History } from "./history.ts";
 import { checkBudget, checkSteps, type Limits } from "./limits.ts";
 import { callModel, type Batch, type ModelCall, type ModelCallTimes } from "./model-call.ts";
 import { runToolCalls, skipToolCalls, type ToolRunner } from "./tool-calls.ts";
-import { UsageTotal } from "./usage.ts";
+import { UsageTotal } from "../protocol/usage.ts";
 
 export interface AgentOptions {
   client: ModelClient;

@@ -159,18 +159,18 @@ function watchIdle(
   controller: AbortController,
 ): { sawContent: () => void; stop: () => void } {
   const stopped = new AbortController();
-  let last = call.clock.now();
+  let last = call.clock.active();
   const watch = async () => {
     for (;;) {
-      await call.clock.sleep(last + call.idleTimeoutMs - call.clock.now(), stopped.signal);
+      await call.clock.sleep(last + call.idleTimeoutMs - call.clock.active(), stopped.signal);
       if (stopped.signal.aborted) return;
-      if (call.clock.now() - last >= call.idleTimeoutMs) return controller.abort(idleError(call));
+      if (call.clock.active() - last >= call.idleTimeoutMs) return controller.abort(idleError(call));
     }
   };
   watch().catch((error: unknown) => controller.abort(error));
   return {
     sawContent: () => {
-      last = call.clock.now();
+      last = call.clock.active();
     },
     stop: () => stopped.abort(),
   };

@@ -1,73 +1,63 @@
-import { AgentError } from "../protocol/errors.ts";
+/** What a permission rule covers. */
+export type RuleMatch =
+  | { kind: "all" }
+  /** A Bash command: words, of which `*` stands for anything, the last one for any number of words. */
+  | { kind: "command"; words: readonly string[] }
+  /** What lies under `root` (absolute, links resolved) and fits `glob`; with an empty one all of it. */
+  | { kind: "path"; root: string; glob: string };
 
 /** A permission rule: `Bash`, `Bash(git log *)`, `Read(src/**)`. */
 export interface Rule {
   tool: string;
-  /** Undefined: every call of the tool. */
-  pattern: string | undefined;
+  match: RuleMatch;
   /** As the user wrote it. */
   text: string;
 }
 
 /**
- * Reads a list of rules, separated by commas or spaces outside brackets.
- * @throws AgentError `usage` naming the rule that cannot be read.
- */
-export function parseRules(list: string): Rule[] {
-  return splitOutsideBrackets(list).map(parseRule);
-}
-
-function parseRule(text: string): Rule {
-  const match = /^([A-Za-z][\w-]*)(?:\((.*)\))?$/s.exec(text);
-  if (!match?.[1]) {
-    throw new AgentError(
-      "usage",
-      `cannot read the rule "${text}": write Tool or Tool(pattern), e.g. Read(src/**) or Bash(git log *)`,
-    );
-  }
-  // `Bash(git log:*)` is how users of other agents write a prefix.
-  const pattern = match[2]?.replace(/:\*$/, " *").trim();
-  return { tool: match[1], pattern: pattern === "" || pattern === "*" ? undefined : pattern, text };
-}
-
-function splitOutsideBrackets(list: string): string[] {
-  const parts: string[] = [];
-  let part = "";
-  let depth = 0;
-  for (const character of list) {
-    if (character === "(") depth += 1;
-    if (character === ")") depth -= 1;
-    if (depth <= 0 && /[\s,]/.test(character)) {
-      if (part !== "") parts.push(part);
-      part = "";
-    } else {
-      part += character;
-    }
-  }
-  if (part !== "") parts.push(part);
-  return parts;
-}
-
-/**
- * Whether a Bash rule covers a command. Only one simple command of plain or quoted words is understood;
+ * Whether a command rule covers a command. Only one simple command of plain or quoted words is understood;
  * anything that a shell would treat specially is not, and so is never covered.
  */
-export function coversCommand(pattern: string, command: string): boolean {
+export function coversCommand(pattern: readonly string[], command: string): boolean {
   const words = simpleCommandWords(command);
-  if (!words) return false;
-  const patternWords = pattern.split(/\s+/);
-  const open = patternWords.at(-1) === "*";
-  const fixed = open ? patternWords.slice(0, -1) : patternWords;
+  return words !== undefined && coversWords(pattern, words);
+}
+
+// Programs and shell words that run the rest of their line, or of their input: what they run is not seen.
+const RUNNERS = new Set(
+  (
+    "time exec command builtin eval source . env nohup nice ionice setsid stdbuf timeout sudo doas su xargs find parallel " +
+    "sh bash dash zsh ksh fish busybox"
+  ).split(" "),
+);
+
+/**
+ * Whether a denying rule must stop a command: it is covered, by whatever path its program is called; or it is
+ * not understood, or runs another one, and so may hide what the rule denies.
+ */
+export function mayHideCommand(pattern: readonly string[], command: string): boolean {
+  const [program, ...rest] = simpleCommandWords(command) ?? [];
+  if (program === undefined) return true;
+  const name = program.slice(program.lastIndexOf("/") + 1);
+  return (
+    RUNNERS.has(name) || coversWords(pattern, [program, ...rest]) || coversWords(pattern, [name, ...rest])
+  );
+}
+
+function coversWords(pattern: readonly string[], words: readonly string[]): boolean {
+  const open = pattern.at(-1) === "*";
+  const fixed = open ? pattern.slice(0, -1) : pattern;
   if (words.length < fixed.length || (!open && words.length > fixed.length)) return false;
   return fixed.every((word, index) => globToRegExp(word, "word").test(words[index] ?? ""));
 }
 
-const WORD = /\s*(?:([\w@%+:,./=-]+)|'([^'\n]*)'|"([^"$`\\!\n]*)")(?=\s|$)/y;
+// Blanks are what a shell takes for blanks: to it a no-break space is part of a word.
+const WORD = /[ \t]*(?:([\w@%+:,./=-]+)|'([^'\n]*)'|"([^"$`\\!\n]*)")(?=[ \t]|$)/y;
 
 /** The words of one simple command, or undefined if the command is anything else. */
-export function simpleCommandWords(command: string): string[] | undefined {
+function simpleCommandWords(command: string): string[] | undefined {
   const words: string[] = [];
-  const text = command.trim();
+  const text = command.replace(/^[ \t]+|[ \t]+$/g, "");
   if (/[\r\n]/.test(text)) return undefined;
   WORD.lastIndex = 0;
   while (WORD.lastIndex < text.length) {
@@ -76,14 +66,16 @@ export function simpleCommandWords(command: string): string[] | undefined {
     words.push(match[1] ?? match[2] ?? match[3] ?? "");
   }
   const [program] = words;
-  if (program === undefined || program.includes("=")) return undefined;
-  return words;
+  return program === undefined || program === "" || program.includes("=") ? undefined : words;
 }
 
-/** Whether a path rule covers a path; a relative pattern counts from the working folder. */
-export function coversPath(pattern: string, path: string, cwd: string): boolean {
-  const absolute = pattern.startsWith("/") ? pattern : `${cwd}/${pattern.replace(/^\.\//, "")}`;
-  return globToRegExp(absolute, "path").test(path);
+/** Whether a path rule covers an absolute path. A folder that is named covers what is in it. */
+export function coversPath({ root, glob }: { root: string; glob: string }, path: string): boolean {
+  const prefix = root.endsWith("/") ? root : `${root}/`;
+  if (path !== root && !path.startsWith(prefix)) return false;
+  if (glob === "") return true;
+  const rest = path.slice(prefix.length);
+  return globToRegExp(glob, "path").test(rest);
 }
 
 /** `*` and `?` stay inside one path part, `**` crosses them; in a word `*` is anything. */
@@ -96,5 +88,7 @@ function globToRegExp(glob: string, kind: "path" | "word"): RegExp {
     if (token === "?") return inside;
     return `\\${token}`;
   });
-  return new RegExp(`^${source}$`, "s");
+  const last = glob.slice(glob.lastIndexOf("/") + 1);
+  const contents = kind === "path" && !/[*?]/.test(last) ? "(?:/.*)?" : "";
+  return new RegExp(`^${source}${contents}$`, "s");
 }

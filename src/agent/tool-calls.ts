@@ -25,9 +25,9 @@ type LoadedRunner = Omit<ToolRunner, "tools"> & { tools: readonly Tool[] };
 
 /** A call on its way: what it is decided to be is a value, not a set of flags. */
 type Prepared =
-  | { kind: "ready"; block: ToolUseBlock; tool: Tool; input: unknown }
-  | { kind: "denied"; block: ToolUseBlock; reason: string }
-  | { kind: "invalid"; block: ToolUseBlock; message: string };
+  | { kind: "ready"; tool: Tool; input: unknown }
+  | { kind: "denied"; reason: string }
+  | { kind: "invalid"; message: string };
 
 /**
  * Runs the calls of one message: reads that stand next to each other side by side, every other call
@@ -136,12 +136,10 @@ async function prepare(block: ToolUseBlock, runner: LoadedRunner): Promise<Prepa
     const names = runner.tools.map((candidate) => candidate.name).join(", ");
     return {
       kind: "invalid",
-      block,
       message: `There is no tool "${block.name}". The tools are: ${names || "none"}.`,
     };
   }
-  if (block.invalid_json !== undefined)
-    return { kind: "invalid", block, message: unreadable(block.invalid_json) };
+  if (block.invalid_json !== undefined) return { kind: "invalid", message: unreadable(block.invalid_json) };
   const parsed = tool.input.safeParse(block.input);
   if (!parsed.success) {
     const issues = parsed.error.issues.map(
@@ -149,18 +147,17 @@ async function prepare(block: ToolUseBlock, runner: LoadedRunner): Promise<Prepa
     );
     return {
       kind: "invalid",
-      block,
       message: `The arguments of ${tool.name} are not valid; nothing was run.\n${issues.join("\n")}`,
     };
   }
   try {
     const access = await tool.access(parsed.data, runner.context.cwd);
     const decision = decide(tool.name, access, runner.policy);
-    if (!decision.allowed) return { kind: "denied", block, reason: decision.reason };
+    if (!decision.allowed) return { kind: "denied", reason: decision.reason };
   } catch (error) {
-    return { kind: "invalid", block, message: `${tool.name} could not begin: ${messageOf(error)}` };
+    return { kind: "invalid", message: `${tool.name} could not begin: ${messageOf(error)}` };
   }
-  return { kind: "ready", block, tool, input: parsed.data };
+  return { kind: "ready", tool, input: parsed.data };
 }
 
 function unreadable(json: string): string {

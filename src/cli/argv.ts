@@ -18,9 +18,15 @@ export function normalizeArgv(argv: readonly string[], options: readonly OptionS
   const normal: string[] = [];
   for (let index = 0; index < argv.length; index += 1) {
     const word = argv[index] ?? "";
+    const tied = /^(?:-p|--print|--prompt)=(.*)$/s.exec(word)?.[1];
     if (word === "--") return [...normal, ...argv.slice(index)];
     const option = kebab(word, shapes);
-    if (PROMPT_NAMES.includes(option)) {
+    if (tied !== undefined) {
+      normal.push(`${PROMPT_OPTION}=${tied}`);
+    } else if (option === "--json") {
+      // A plain synonym: of several formats the last one counts.
+      normal.push("--output-format=jsonl");
+    } else if (PROMPT_NAMES.includes(option)) {
       const next = argv[index + 1];
       if (next !== undefined && isPrompt(next, shapes)) {
         normal.push(`${PROMPT_OPTION}=${next}`);

@@ -6,9 +6,9 @@ import { collect, parseCount, parseDuration, parsePositiveDuration, parseWord } 
 
 /** The flags of a run as commander hands them over: parsed one by one, not yet seen together. */
 export interface RunFlags {
-  print?: string | true;
+  /** Each prompt behind -p; true where it stood alone. */
+  print?: true | string[];
   outputFormat?: OutputFormat;
-  json?: true;
   stdin: boolean;
   model?: string;
   provider?: "anthropic" | "fake";
@@ -95,7 +95,10 @@ export function runCommand(): Command {
 
 function promptOptions(): Option[] {
   return [
-    new Option("-p, --print [prompt]", "run one prompt and exit; may stand alone or before the prompt"),
+    new Option(
+      "-p, --print [prompt]",
+      "run one prompt and exit; may stand alone or before the prompt",
+    ).argParser(collect),
     new Option("--no-stdin", "never read stdin"),
     new Option("--system-prompt <text>", "replace the system prompt").conflicts("systemPromptFile"),
     new Option("--system-prompt-file <file>", "replace it by a file's text"),
@@ -163,7 +166,7 @@ function outputOptions(): Option[] {
     new Option("--output-format <format>", FORMATS.join(", ")).argParser(parseFormat),
     new Option("--json", "short for --output-format jsonl"),
     new Option("--coalesce-ms <n>", "merge deltas for this many ms; 0: every delta its own line")
-      .argParser(parseCount(0))
+      .argParser(parseCount(0, 60_000))
       .default(50),
     new Option("--no-deltas", "leave the deltas out"),
     new Option("--include-tool-input", "stream the arguments of tool calls too"),

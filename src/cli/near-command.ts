@@ -10,7 +10,7 @@ export function nearCommand(word: string): CommandName | undefined {
 }
 
 /** Edits between two words: insertions, deletions, replacements, and swaps of neighbours. */
-function distance(a: string, b: string): number {
+export function distance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   for (let row = 1; row <= a.length; row += 1) {
     const line = [row];

@@ -1,12 +1,12 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { parseRules } from "../agent/rules.ts";
 import { AgentError } from "../protocol/errors.ts";
 import type { OutputFormat, ProviderOptions, RunOptions } from "../run/options.ts";
 import { newSessionId } from "../run/session-id.ts";
 import { isToolName, TOOL_NAMES, type ToolName } from "../tools/registry.ts";
 import type { RunFlags } from "./flags.ts";
 import type { Prompt } from "./prompt.ts";
+import { parseRules } from "./rules.ts";
 import { splitList } from "./values.ts";
 
 const DEFAULT_MODEL = "claude-opus-5-5";
@@ -36,8 +36,8 @@ export async function checkOptions(flags: RunFlags, env: NodeJS.ProcessEnv): Pro
       flags.appendSystemPromptFile,
     ),
     tools: toolNames(flags.tools),
-    allow: (flags.allowedTools ?? []).flatMap(parseRules),
-    deny: (flags.disallowedTools ?? []).flatMap(parseRules),
+    allow: (flags.allowedTools ?? []).flatMap((list) => parseRules(list, cwd)),
+    deny: (flags.disallowedTools ?? []).flatMap((list) => parseRules(list, cwd)),
     permissionMode: flags.dangerouslySkipPermissions ? "bypass" : (flags.permissionMode ?? "default"),
     cwd,
     addDirs: (flags.addDir ?? []).map((path) => folder(path, "--add-dir", cwd)),
@@ -63,7 +63,7 @@ export function withPrompt(options: CheckedOptions, prompt: Prompt): RunOptions 
 }
 
 function formatOf(flags: RunFlags): OutputFormat {
-  return flags.outputFormat ?? (flags.json ? "jsonl" : "text");
+  return flags.outputFormat ?? "text";
 }
 
 function modelOf(flags: RunFlags, provider: ProviderOptions, env: NodeJS.ProcessEnv): string {

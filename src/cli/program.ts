@@ -13,14 +13,20 @@ import { reportError, reportFailure } from "./report.ts";
 const LAST_MS = 500;
 
 /** The program: command line in, events out, exit code set. The only place that ends the process. */
-export async function main(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+export async function main(
+  argv: readonly string[],
+  env: NodeJS.ProcessEnv,
+  /** Signals that came before this was loaded. */
+  early: readonly NodeJS.Signals[],
+): Promise<void> {
   const cancellation = new Cancellation();
-  const unwatchSignals = watchSignals(cancellation);
+  const unwatchSignals = watchSignals(cancellation, early);
   const onBug = (error: unknown) => cancellation.cancel(internalError(error));
   process.on("uncaughtException", onBug);
   process.on("unhandledRejection", onBug);
   const end = await runOrReport(argv, env, cancellation);
-  unwatchSignals();
+  // Until the very end, unless a signal is to have its way: one that comes now must not change the exit code.
+  if (end && end.signal !== null) unwatchSignals();
   if (end) leave(end);
 }
 
@@ -48,7 +54,7 @@ async function runOrReport(
     reportError(end, format);
     return end;
   } catch (error) {
-    return reportFailure(error, format, cancellation.signalName);
+    return reportFailure(error, format, cancellation);
   }
 }
 
@@ -75,8 +81,14 @@ function parse(argv: readonly string[]): Parsed | undefined {
   const later = laterOption(command);
   if (later !== undefined) throw new AgentError("usage", later);
   const flags = command.opts<RunFlags & { maxTurns?: number }>();
-  const printed = flags.print === true ? undefined : flags.print;
-  return { flags: { ...flags, ...maxStepsOf(flags) }, printed, positional: command.args };
+  const { print } = flags;
+  const printed = Array.isArray(print) ? print : [];
+  return {
+    flags: { ...flags, ...maxStepsOf(flags) },
+    asked: print !== undefined,
+    printed,
+    positional: command.args,
+  };
 }
 
 function maxStepsOf({ maxSteps, maxTurns }: { maxSteps?: number; maxTurns?: number }): { maxSteps?: number } {

@@ -7,8 +7,10 @@ import { readStdin, stdinIsTerminal } from "./stdin.ts";
 const NO_PROMPT = 'there is no prompt: linefeed -p "what to do", or pipe one into stdin';
 
 export interface PromptArguments {
-  /** What stood behind `-p`; undefined if nothing did. */
-  printed: string | undefined;
+  /** Whether there was a `-p`, with a prompt behind it or alone: then a bare word is no command. */
+  asked: boolean;
+  /** What stood behind `-p`. */
+  printed: readonly string[];
   /** The words that belong to no option. */
   positional: readonly string[];
 }
@@ -25,24 +27,24 @@ export type PromptSource = { kind: "argument"; text: string } | { kind: "stdin" 
  * Looks at the command line alone. Empty arguments come from unset variables and mean nothing beside a prompt.
  * @throws AgentError `usage` if there is a blank prompt, several, or what looks like a mistyped command.
  */
-export function promptSource({ printed, positional }: PromptArguments): PromptSource {
+export function promptSource({ asked, printed, positional }: PromptArguments): PromptSource {
   const [first, ...more] = positional.filter((word) => word !== "");
-  const command = first === undefined ? undefined : nearCommand(first);
-  if (printed === undefined && first !== undefined && command !== undefined)
-    throw commandError(first, command);
+  const command = first === undefined || asked ? undefined : nearCommand(first);
+  if (first !== undefined && command !== undefined) throw commandError(first, command);
   if (more.length > 0) {
     throw new AgentError(
       "usage",
       `a prompt is one argument, and there are ${more.length + 1}; put it in quotes`,
     );
   }
-  if (printed && first !== undefined) {
+  const prompts = [...printed.filter((word) => word !== ""), ...(first === undefined ? [] : [first])];
+  const [text = printed[0] ?? positional[0], second] = prompts;
+  if (text !== undefined && second !== undefined) {
     throw new AgentError(
       "usage",
-      `there are two prompts, "${excerpt(printed)}" and "${excerpt(first)}"; give one`,
+      `there are two prompts, "${excerpt(text)}" and "${excerpt(second)}"; give one`,
     );
   }
-  const text = first ?? printed ?? positional[0];
   if (text === "-") return { kind: "stdin" };
   if (text !== undefined && text.trim() === "") throw blank();
   if (text !== undefined) return { kind: "argument", text };

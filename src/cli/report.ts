@@ -2,22 +2,28 @@ import { encode } from "../emit/encode.ts";
 import { openSink, writeStderr } from "../emit/stdout.ts";
 import { stampLone } from "../emit/stamp.ts";
 import { toErrorInfo, type ErrorInfo } from "../protocol/errors.ts";
-import type { SignalName } from "../protocol/words.ts";
+import type { Cancellation } from "../run/cancellation.ts";
+import { drainOrGiveUp } from "../run/output.ts";
 import type { RunEnd } from "../run/run.ts";
 import { loneResult } from "../run/tally.ts";
+
+/** The default of --drain-timeout, for command lines that could not be read. */
+const DRAIN_MS = 10_000;
 
 /** Ends a run that never began: a lone `result` in the formats that promise one, a line on stderr. */
 export async function reportFailure(
   thrown: unknown,
   format: string,
-  signal: SignalName | null,
+  cancellation: Cancellation,
 ): Promise<RunEnd> {
   const error = toErrorInfo(thrown);
-  const result = loneResult(error, signal);
+  const result = loneResult(error, cancellation.reasonSignal);
   const end = { exitCode: result.exit_code, signal: result.signal, error };
   if (format === "jsonl" || format === "json") {
     try {
-      await openSink(1).write(encode(stampLone(result, null, new Date())));
+      const sink = openSink(1);
+      const written = Promise.resolve(sink.write(encode(stampLone(result, null, new Date()))));
+      await drainOrGiveUp(written, sink, cancellation, DRAIN_MS);
     } catch {
       // Nobody reads it; the exit code still tells.
     }

@@ -2,12 +2,17 @@ import { InvalidArgumentError } from "commander";
 
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
+/** As long as a timer of Node can be. */
+const LONGEST_MS = 2 ** 31 - 1;
+
 /** A duration in ms: a bare number is seconds; `500ms`, `30s`, `5m`, `1h` are understood. */
 export function parseDuration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h)?$/.exec(text.trim());
   if (!match) throw new InvalidArgumentError("Write seconds, or 500ms, 30s, 5m, 1h.");
   const unit = Object.entries(UNITS).find(([name]) => name === (match[2] ?? "s"));
-  return Number(match[1]) * (unit?.[1] ?? 1000);
+  const ms = Number(match[1]) * (unit?.[1] ?? 1000);
+  if (ms > LONGEST_MS) throw new InvalidArgumentError("The longest time is 24 days.");
+  return ms;
 }
 
 /** A duration of which zero would make no sense. */
@@ -17,12 +22,13 @@ export function parsePositiveDuration(text: string): number {
   return ms;
 }
 
-/** A whole number from `least` on. */
-export function parseCount(least: number): (text: string) => number {
+/** A whole number from `least` on, up to `most`. */
+export function parseCount(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
     const value = /^\d[\d_]*$/.test(text.trim()) ? Number(text.trim().replaceAll("_", "")) : Number.NaN;
-    if (!Number.isSafeInteger(value) || value < least) {
-      throw new InvalidArgumentError(`Write a whole number from ${least} on.`);
+    if (!Number.isSafeInteger(value) || value < least || value > most) {
+      const end = most === Number.MAX_SAFE_INTEGER ? "on" : `to ${most}`;
+      throw new InvalidArgumentError(`Write a whole number from ${least} ${end}.`);
     }
     return value;
   };
@@ -42,8 +48,8 @@ export function parseWord<Word extends string>(
 }
 
 /** Collects an option that may be repeated. */
-export function collect(text: string, before: string[] | undefined): string[] {
-  return [...(before ?? []), text];
+export function collect(text: string, before: string[] | true | undefined): string[] {
+  return [...(Array.isArray(before) ? before : []), text];
 }
 
 /** The words of lists separated by commas or spaces, without repeats. */

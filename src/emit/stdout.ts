@@ -13,8 +13,13 @@ const RETRY_MS = 5;
  */
 export function openSink(fd: number): Sink {
   const stat = fstatSync(fd);
-  if (stat.isFIFO()) return new StreamSink(ownDescription(fd) ?? fd, false);
-  if (stat.isSocket()) return new StreamSink(fd, true);
+  if (stat.isFIFO()) {
+    const own = ownDescription(fd);
+    return own === undefined
+      ? new StreamSink(fd, { blocking: true, watch: false })
+      : new StreamSink(own, OWN_PIPE);
+  }
+  if (stat.isSocket()) return new StreamSink(fd, { blocking: true, watch: true });
   return new FileSink(fd);
 }
 
@@ -29,6 +34,15 @@ function ownDescription(fd: number): number | undefined {
     return undefined;
   }
 }
+
+interface StreamKind {
+  /** Whether the descriptor may still block: then it is written only through a socket, which changes that. */
+  blocking: boolean;
+  /** Whether its other end can be watched. */
+  watch: boolean;
+}
+
+const OWN_PIPE: StreamKind = { blocking: false, watch: false };
 
 class FileSink implements Sink {
   readonly #fd: number;
@@ -77,16 +91,16 @@ class FileSink implements Sink {
  */
 class StreamSink implements Sink {
   readonly #fd: number;
-  readonly #watchesReader: boolean;
+  readonly #kind: StreamKind;
   /** Made when it is first needed: Node's net module costs 2 ms of every start. */
   #socket: Promise<Socket> | undefined;
   #taken = 0;
   #failure: SinkError | undefined;
   #onReaderClosed: (() => void) | undefined;
 
-  constructor(fd: number, watchesReader: boolean) {
+  constructor(fd: number, kind: StreamKind) {
     this.#fd = fd;
-    this.#watchesReader = watchesReader;
+    this.#kind = kind;
   }
 
   get taken(): number {
@@ -108,7 +122,7 @@ class StreamSink implements Sink {
 
   write(text: string): Promise<void> | undefined {
     const bytes = Buffer.from(text, "utf8");
-    if (this.#watchesReader && !this.#socket) return this.#writeRest(bytes, 0);
+    if (this.#kind.blocking && !this.#socket) return this.#writeRest(bytes, 0);
     const offset = this.#writeNow(bytes, 0);
     return offset < bytes.length ? this.#writeRest(bytes, offset) : undefined;
   }
@@ -143,12 +157,12 @@ class StreamSink implements Sink {
     const { Socket } = await import("node:net");
     const socket = new Socket({
       fd: this.#fd,
-      readable: this.#watchesReader,
+      readable: this.#kind.watch,
       writable: true,
       allowHalfOpen: true,
     });
     socket.on("error", (error) => this.#fail(SinkError.from(error)));
-    if (this.#watchesReader) this.#watchReader(socket);
+    if (this.#kind.watch) this.#watchReader(socket);
     return socket;
   }
 

@@ -1,10 +1,11 @@
+import type { ContentBlock } from "../protocol/content.ts";
 import type { EventBody } from "../protocol/event.ts";
 import { isDelta, Merge } from "./merge.ts";
 
 /** Above this many waiting UTF-16 code units, whoever can wait should ({@link Window.room}). */
 export const QUEUE_UNITS = 256 * 1024;
 /** Above this many, deltas are merged even with a window of 0 ms: memory has to be bounded. */
-export const UNMERGED_UNITS = 4 * 1024 * 1024;
+export const UNMERGED_UNITS = 1024 * 1024;
 
 export interface WindowClock {
   now(): number;
@@ -43,8 +44,8 @@ export class Window {
     if (ready.length > 0) this.#enqueue(ready);
     if (this.#coalesceMs === 0 && isDelta(body) && this.#waiting < UNMERGED_UNITS)
       this.#enqueue(this.#merge.flush());
+    if (this.#merge.units > 0 && !this.#merge.urgent) this.#startWindow();
     if (this.#ready.length > 0 || this.#merge.urgent) this.#wakeTaker?.();
-    else if (this.#merge.units > 0) this.#startWindow();
   }
 
   /** No more events will be pushed; what is pending is due. */
@@ -147,16 +148,32 @@ function unitsOf(body: EventBody): number {
       return ENVELOPE + body.partial_json.length;
     case "message":
       return body.content.reduce((sum, block) => sum + blockUnits(block), ENVELOPE);
+    case "tool_start":
+      return ENVELOPE + jsonUnits(body.input);
+    case "turn_start":
+      return ENVELOPE + (typeof body.prompt === "string" ? body.prompt.length : jsonUnits(body.prompt));
     case "tool_end":
-      return (
-        ENVELOPE +
-        (typeof body.content === "string" ? body.content.length : JSON.stringify(body.content).length)
-      );
+      return ENVELOPE + (typeof body.content === "string" ? body.content.length : jsonUnits(body.content));
     default:
       return ENVELOPE;
   }
 }
 
-function blockUnits(block: { type: string; text?: string; thinking?: string }): number {
-  return 200 + (block.text?.length ?? 0) + (block.thinking?.length ?? 0);
+function blockUnits(block: ContentBlock): number {
+  switch (block.type) {
+    case "text":
+      return block.text.length;
+    case "thinking":
+      return block.thinking.length;
+    case "redacted_thinking":
+    case "tool_use":
+    case "other":
+      return jsonUnits(block);
+    default:
+      return block satisfies never;
+  }
+}
+
+function jsonUnits(value: unknown): number {
+  return JSON.stringify(value)?.length ?? 0;
 }

@@ -52,7 +52,7 @@ export interface DoneChunk {
 
 export type ModelChunk =
   | DeltaChunk
-  /** The provider gave a sign of life that holds no content; it does not count against the idle time-out. */
+  /** Something that the provider sent could not be used; it is no content, and resets no time-out. */
   | { type: "notice"; code: NoticeCode; message: string }
   | DoneChunk;
 

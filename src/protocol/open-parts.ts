@@ -1,13 +1,14 @@
 import type { EventBody, EventBodyOf } from "./event.ts";
 import type { ErrorInfo } from "./errors.ts";
 import { statusOf } from "./exit-codes.ts";
+import { UsageTotal } from "./usage.ts";
 
 /**
  * What is open at a point of a stream (calls, step, turn), and the events that close it: a run that was
  * torn off in the middle is brought to an orderly end with them.
  */
 export class OpenParts {
-  #turn: { turn: number; steps: number } | undefined;
+  #turn: { turn: number; steps: number; usage: UsageTotal } | undefined;
   #step: EventBodyOf<"step_start"> | undefined;
   #calls: { id: string; name: string }[] = [];
 
@@ -19,14 +20,18 @@ export class OpenParts {
   apply(body: EventBody): void {
     switch (body.type) {
       case "turn_start":
-        this.#turn = { turn: body.turn, steps: 0 };
+        this.#turn = { turn: body.turn, steps: 0, usage: new UsageTotal() };
         break;
       case "step_start":
         this.#step = body;
         this.#calls = [];
         if (this.#turn && body.attempt === 1) this.#turn.steps += 1;
         break;
+      case "retry":
+        this.#turn?.usage.add(this.#step?.model ?? "", body.usage);
+        break;
       case "message":
+        this.#turn?.usage.add(body.model, body.usage);
         this.#calls = body.content.flatMap((block) =>
           block.type === "tool_use" ? [{ id: block.id, name: block.name }] : [],
         );
@@ -73,7 +78,7 @@ export class OpenParts {
 
   #closeTurn(error: ErrorInfo): EventBody[] {
     if (!this.#turn) return [];
-    const { turn, steps } = this.#turn;
+    const { turn, steps, usage } = this.#turn;
     return [
       {
         type: "turn_end",
@@ -81,7 +86,7 @@ export class OpenParts {
         status: statusOf(error.code),
         stop_reason: null,
         steps,
-        usage: null,
+        usage: usage.total,
         duration_ms: 0,
         error,
       },

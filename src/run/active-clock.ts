@@ -27,13 +27,13 @@ export class ActiveClock implements Clock {
   }
 
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
-    const end = this.#active() + ms;
-    for (let left = ms; left > 0 && !signal.aborted; left = end - this.#active()) {
+    const end = this.active() + ms;
+    for (let left = ms; left > 0 && !signal.aborted; left = end - this.active()) {
       await systemClock.sleep(this.blocked ? Math.max(left, BLOCKED_POLL_MS) : left, signal);
     }
   }
 
-  #active(): number {
+  active(): number {
     const now = this.now();
     const blockedNow = this.#blockedSince === undefined ? 0 : now - this.#blockedSince;
     return now - this.#blockedTotal - blockedNow;

@@ -4,39 +4,46 @@ import { SIGNALS, type SignalName } from "../protocol/words.ts";
 /** Everything that can end a run from outside comes together here; the first reason counts. */
 export class Cancellation {
   readonly #controller = new AbortController();
-  #signalName: SignalName | null = null;
-  #impatient = false;
-  #onImpatience: (() => void) | undefined;
+  #reasonSignal: SignalName | null = null;
+  #signals: SignalName[] = [];
+  #waiting: (() => void)[] = [];
 
   /** Its `reason` is an AgentError that says why. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** The signal that ended the run, if it was one. */
-  get signalName(): SignalName | null {
-    return this.#signalName;
+  /** The signal that is the reason of the end, if one is. */
+  get reasonSignal(): SignalName | null {
+    return this.#reasonSignal;
+  }
+
+  /** The first signal that came, be it the reason or not. */
+  get firstSignal(): SignalName | null {
+    return this.#signals[0] ?? null;
   }
 
   cancel(reason: AgentError): void {
     this.#controller.abort(reason);
   }
 
-  /** The first signal ends the run in order, a second one ends the wait for a slow reader. */
+  /** A signal ends the run, if nothing else has; what it means for slow readers see {@link signals}. */
   onSignal(name: SignalName): void {
-    if (this.#signalName !== null) {
-      this.#impatient = true;
-      this.#onImpatience?.();
-      return;
-    }
-    if (!this.signal.aborted) this.#signalName = name;
+    if (!this.signal.aborted) this.#reasonSignal = name;
+    this.#signals.push(name);
     this.cancel(new AgentError("cancelled", messageOf(name)));
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
   }
 
-  /** Calls back when a second signal has come. */
-  onImpatience(callback: () => void): void {
-    this.#onImpatience = callback;
-    if (this.#impatient) callback();
+  /** Resolves when so many signals have come: from the first on a reader has limited time, the second ends it. */
+  async signals(count: 1 | 2): Promise<void> {
+    while (this.#signals.length < count) {
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve);
+      });
+    }
   }
 }
 
@@ -45,11 +52,15 @@ function messageOf(name: SignalName): string {
   return "the run was ended by SIGHUP: its terminal or parent has gone (nohup does not help, since Node resets it)";
 }
 
-/** Turns the process's signals into a cancellation. Returns what takes the handlers off again. */
-export function watchSignals(cancellation: Cancellation): () => void {
+/**
+ * Turns the process's signals into a cancellation, those in `early` at once. Returns what takes the
+ * handlers off again.
+ */
+export function watchSignals(cancellation: Cancellation, early: readonly NodeJS.Signals[]): () => void {
   const handlers = SIGNALS.map((name) => {
     const handler = () => cancellation.onSignal(name);
     process.on(name, handler);
+    if (early.includes(name)) handler();
     return () => process.off(name, handler);
   });
   return () => {

@@ -3,6 +3,7 @@ import { SinkError, type Sink } from "../emit/sink.ts";
 import type { Stamp } from "../emit/stamp.ts";
 import type { Window } from "../emit/window.ts";
 import type { ActiveClock } from "./active-clock.ts";
+import type { Cancellation } from "./cancellation.ts";
 
 export interface OutputOptions {
   window: Window;
@@ -67,23 +68,36 @@ export class Output {
 }
 
 /**
- * Waits for the last output after a cancellation: as long as the reader takes bytes, but not longer than
- * `timeoutMs` for a reader that takes none; then calls `giveUp`.
+ * Waits until everything is written. From the first signal on the reader has `timeoutMs`, counted anew while it
+ * takes bytes; then, or at a second signal, the sink is given up. Returns whether it was.
  */
 export async function drainOrGiveUp(
   drained: Promise<void>,
   sink: Sink,
+  cancellation: Cancellation,
   timeoutMs: number,
-  giveUp: () => void,
-): Promise<void> {
-  let taken = sink.taken;
-  const timer = setInterval(() => {
-    if (sink.taken === taken) giveUp();
-    taken = sink.taken;
-  }, timeoutMs);
+): Promise<boolean> {
+  let givenUp = false;
+  let timer: NodeJS.Timeout | undefined;
+  const giveUp = () => {
+    givenUp = true;
+    sink.giveUp();
+  };
+  const limited = cancellation.signals(1).then(() => {
+    let taken = sink.taken;
+    timer = setInterval(() => {
+      if (sink.taken === taken) giveUp();
+      taken = sink.taken;
+    }, timeoutMs);
+    return cancellation.signals(2);
+  });
+  // Neither may come; then nobody waits for them.
+  const impatient = limited.then(giveUp);
   try {
+    await Promise.race([drained, impatient]);
     await drained;
   } finally {
     clearInterval(timer);
   }
+  return givenUp;
 }

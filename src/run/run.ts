@@ -27,7 +27,7 @@ import { Workshop, type Closing } from "./workshop.ts";
 const UNWIND_MS = 10_000;
 
 /** What there is to clear up after a run that called no tool. */
-const NO_CALLS: Closing = { childrenLeft: [], notice: undefined };
+const NO_CALLS: Closing = { childrenLeft: [], notices: [] };
 
 /** The world that a run acts on. */
 export interface Host {
@@ -65,7 +65,6 @@ class Run {
   readonly #workshop: Workshop;
   readonly #begun = this.#clock.now();
   #closed = false;
-  #givenUp = false;
 
   constructor(options: RunOptions, host: Host) {
     this.#options = options;
@@ -100,8 +99,9 @@ class Run {
     await new Promise((resolve) => setImmediate(resolve));
     await this.#untilDoneOrUnwound(this.#turns());
     const end = await this.#lastWord();
-    await this.#waitForOutput(drained);
-    return this.#afterOutput(end);
+    const { sink, cancellation } = this.#host;
+    const givenUp = await drainOrGiveUp(drained, sink, cancellation, this.#options.drainTimeoutMs);
+    return this.#afterOutput(end, givenUp);
   }
 
   #init(): EventBody {
@@ -177,8 +177,8 @@ class Run {
 
   async #lastWord(): Promise<RunEnd> {
     const { cancellation } = this.#host;
-    const { childrenLeft, notice } = this.#tally.calls > 0 ? await this.#workshop.close() : NO_CALLS;
-    if (notice) this.#emit(notice);
+    const { childrenLeft, notices } = this.#tally.calls > 0 ? await this.#workshop.close() : NO_CALLS;
+    for (const notice of notices) this.#emit(notice);
     if (cancellation.signal.aborted) {
       const error = toErrorInfo(cancellation.signal.reason);
       this.#tally.fail(error);
@@ -187,7 +187,7 @@ class Run {
     const result = this.#tally.result({
       durationMs: this.#clock.now() - this.#begun,
       childrenLeft,
-      signal: cancellation.signalName,
+      signal: cancellation.reasonSignal,
       failOnDenied: this.#options.failOnDenied,
     });
     this.#emit(result);
@@ -197,32 +197,13 @@ class Run {
     return { exitCode: result.exit_code, signal: result.signal, error: result.error };
   }
 
-  async #waitForOutput(drained: Promise<void>): Promise<void> {
-    const { cancellation, sink } = this.#host;
-    const giveUp = () => {
-      this.#givenUp = true;
-      sink.giveUp();
-    };
-    cancellation.onImpatience(giveUp);
-    if (!cancellation.signal.aborted) {
-      await Promise.race([
-        drained,
-        new Promise<void>((resolve) =>
-          cancellation.signal.addEventListener("abort", () => resolve(), { once: true }),
-        ),
-      ]);
-    }
-    if (cancellation.signal.aborted) await drainOrGiveUp(drained, sink, this.#options.drainTimeoutMs, giveUp);
-    await drained;
-  }
-
   /** A last word that nobody got was none: then the exit code tells the caller. */
-  #afterOutput(end: RunEnd): RunEnd {
+  #afterOutput(end: RunEnd, givenUp: boolean): RunEnd {
     const { failure } = this.#output;
     if (!failure || end.exitCode !== 0) return end;
-    const { signal, signalName } = this.#host.cancellation;
-    const error = toErrorInfo(this.#givenUp ? signal.reason : outputError(failure));
-    const told = this.#givenUp ? signalName : null;
+    const { signal, firstSignal } = this.#host.cancellation;
+    const error = toErrorInfo(givenUp ? signal.reason : outputError(failure));
+    const told = givenUp ? firstSignal : null;
     return { exitCode: exitCodeOf(statusOf(error.code), error, told), signal: told, error };
   }
 

@@ -1,5 +1,5 @@
 import type { TurnOutcome } from "../agent/agent.ts";
-import { UsageTotal } from "../agent/usage.ts";
+import { UsageTotal } from "../protocol/usage.ts";
 import type { EventBody, EventBodyOf } from "../protocol/event.ts";
 import type { ErrorInfo } from "../protocol/errors.ts";
 import { exitCodeOf, statusOf } from "../protocol/exit-codes.ts";

@@ -10,8 +10,8 @@ const NAMED = 5;
 
 export interface Closing {
   childrenLeft: EventBodyOf<"result">["children_left"];
-  /** What there is to say about processes that were ended. */
-  notice: EventBodyOf<"notice"> | undefined;
+  /** What there is to say about it. */
+  notices: EventBodyOf<"notice">[];
 }
 
 /** Where a run's calls work: what they may touch, where their output goes, and the processes that they leave. */
@@ -31,7 +31,6 @@ export class Workshop {
       mode: options.permissionMode,
       allow: options.allow,
       deny: options.deny,
-      cwd: options.cwd,
       roots,
     };
     this.context = {
@@ -44,23 +43,42 @@ export class Workshop {
     };
   }
 
-  /** Ends the processes that calls have left, or lists them where they may stay; removes temporary files. */
+  /**
+   * Ends the processes that calls have left, or lists them where they may stay; then removes temporary files.
+   * Never rejects: what cannot be cleared up is said in a notice.
+   */
   async close(): Promise<Closing> {
-    this.#outputs.remove();
+    const closing = await this.#closeProcesses().catch(cannotClear("processes"));
+    try {
+      this.#outputs.remove();
+    } catch (error) {
+      closing.notices.push(...cannotClear("temporary files")(error).notices);
+    }
+    return closing;
+  }
+
+  async #closeProcesses(): Promise<Closing> {
     const { endProcesses, survivors } = await import("../tools/processes.ts");
     const left = survivors(this.context.processMark);
-    if (left.length === 0 || this.#keepChildren) return { childrenLeft: listed(left), notice: undefined };
+    if (left.length === 0 || this.#keepChildren) return { childrenLeft: listed(left), notices: [] };
     const unended = await endProcesses(this.context.processMark);
     const commands = left.slice(0, NAMED).map(({ command, pid }) => `${command} (${pid})`);
     const more = left.length > NAMED ? ` and ${left.length - NAMED} more` : "";
-    const notice = {
-      type: "notice",
-      level: "info",
-      code: "children_ended",
-      message: `ended with the run: ${commands.join(", ")}${more}; --keep-children lets them live`,
-    } as const;
-    return { childrenLeft: listed(unended), notice };
+    const message = `ended with the run: ${commands.join(", ")}${more}; --keep-children lets them live`;
+    const notice = { type: "notice", level: "info", code: "children_ended", message } as const;
+    return { childrenLeft: listed(unended), notices: [notice] };
   }
+}
+
+function cannotClear(what: string): (error: unknown) => Closing {
+  return (error) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `${what} of the run's calls could not be cleared up: ${reason}`;
+    return {
+      childrenLeft: [],
+      notices: [{ type: "notice", level: "warning", code: "cleanup_failed", message }],
+    };
+  };
 }
 
 function listed(

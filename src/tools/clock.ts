@@ -5,6 +5,8 @@
 export interface Clock {
   /** Monotonic time in ms, including time blocked by the reader. For durations. */
   now(): number;
+  /** The same without the time for which the reader blocked the run. For time-outs. */
+  active(): number;
   /**
    * Resolves after `ms` milliseconds during which the run was not blocked by its reader, or as soon as
    * `signal` aborts, whichever is first; never rejects. Look at `signal.aborted` afterwards.
@@ -21,6 +23,7 @@ export function monotonicMs(): number {
 /** The plain clock: nothing ever blocks. */
 export const systemClock: Clock = {
   now: monotonicMs,
+  active: monotonicMs,
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal.aborted) return resolve();

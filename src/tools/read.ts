@@ -1,5 +1,6 @@
 import { readdir, type FileHandle } from "node:fs/promises";
 import { StringDecoder } from "node:string_decoder";
+import { resolve } from "node:path";
 import * as z from "zod";
 import { fileKind, SNIFF_BYTES, type ImageType } from "./file-kind.ts";
 import { LinePage } from "./line-page.ts";
@@ -42,7 +43,7 @@ export const readTool = defineTool<ReadInput>({
   async access(call, cwd) {
     const path = await resolveExisting(call.file_path, cwd);
     approved.set(call, path);
-    return { kind: "read", path, requested: call.file_path };
+    return { kind: "read", path, requested: resolve(cwd, call.file_path) };
   },
   // oxlint-disable-next-line require-yield -- reading a file has no live output
   async *run(call, context) {

@@ -5,7 +5,7 @@ import type { Clock } from "./clock.ts";
 
 /** What a call wants to do, for the permission rules. */
 export type Access =
-  /** `path` is absolute with links resolved as far as it exists; `requested` is what the model wrote. */
+  /** Both absolute: `path` with links resolved as far as it exists, `requested` as the model wrote it. */
   | { kind: "read"; path: string; requested: string }
   | { kind: "write"; path: string; requested: string }
   | { kind: "execute"; command: string };

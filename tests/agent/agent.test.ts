@@ -355,10 +355,10 @@ describe("the loop", () => {
     const denying = testAgent(client, [testTool("Do", neverRuns)], {
       runner: {
         tools: async () => [testTool("Do", neverRuns)],
-        policy: { mode: "default", allow: [], deny: [], cwd: "/", roots: ["/"] },
+        policy: { mode: "default", allow: [], deny: [], roots: ["/"] },
         context: {
           cwd: "/",
-          clock: { now: () => 0, sleep: async () => undefined },
+          clock: { now: () => 0, active: () => 0, sleep: async () => undefined },
           timeoutMs: 1,
           outputDirectory: () => "",
           environment: {},

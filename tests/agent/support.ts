@@ -56,7 +56,7 @@ export function testAgent(client: ModelClient, tools: Tool[], more: Partial<Agen
     },
     runner: {
       tools: async () => tools,
-      policy: { mode: "bypass", allow: [], deny: [], cwd: "/", roots: ["/"] },
+      policy: { mode: "bypass", allow: [], deny: [], roots: ["/"] },
       context: {
         cwd: "/",
         clock: systemClock,

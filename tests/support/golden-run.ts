@@ -2,7 +2,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import type { Limits } from "../../src/agent/limits.ts";
-import { parseRules } from "../../src/agent/rules.ts";
+import { parseRules } from "../../src/cli/rules.ts";
 import { encode } from "../../src/emit/encode.ts";
 import { Merge } from "../../src/emit/merge.ts";
 import { createStamp, stampLone } from "../../src/emit/stamp.ts";
@@ -32,6 +32,10 @@ export class GoldenClock implements Clock {
   #now = 0;
 
   now(): number {
+    return this.#now;
+  }
+
+  active(): number {
     return this.#now;
   }
 
@@ -111,7 +115,7 @@ export async function goldenRun(run: GoldenRun): Promise<string> {
     tally.result({
       durationMs: clock.now(),
       childrenLeft: [],
-      signal: cancellation.signalName,
+      signal: cancellation.reasonSignal,
       failOnDenied: false,
     }),
   );
@@ -162,7 +166,7 @@ function createAgent(run: GoldenRun, clock: GoldenClock): Agent {
     },
     runner: {
       tools: async () => [fakeBash(run, clock), fakeRead(run, clock)],
-      policy: { mode: "default", allow: parseRules(run.allow ?? ""), deny: [], cwd: CWD, roots: [CWD] },
+      policy: { mode: "default", allow: parseRules(run.allow ?? "", CWD), deny: [], roots: [CWD] },
       context: {
         cwd: CWD,
         clock,

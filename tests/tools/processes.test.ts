@@ -61,7 +61,11 @@ describe("a call that takes too long", () => {
 
   it("is judged by the context's clock alone", async () => {
     let elapse: (() => void) | undefined;
-    const clock = { now: () => 0, sleep: () => new Promise<void>((resolve) => (elapse = resolve)) };
+    const clock = {
+      now: () => 0,
+      active: () => 0,
+      sleep: () => new Promise<void>((resolve) => (elapse = resolve)),
+    };
     const context = callContext({ clock, timeoutMs: 1 });
     const running = finish(
       bashTool.run({ command: "echo a; sleep 0.3; echo b; sleep 500" }, context),

@@ -1,9 +1,11 @@
-import { setTimeout as wait } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 import type { Usage } from "../../protocol/content.ts";
 import { Accumulator } from "../accumulate.ts";
 import { ModelError, type ModelChunk, type ModelClient } from "../client.ts";
 import type { Script, ScriptAnswer, ScriptBlock } from "./script.ts";
 
+/** After so many pieces without a wait, signals and timers get their turn. */
+const PIECES_A_TURN = 1000;
 /** Pieces as small as those of real models. */
 const CHUNK_CHARACTERS = 4;
 
@@ -36,6 +38,7 @@ async function* play(
   const content = answer.content ?? [];
   const blocks = new Accumulator();
   let left = answer.fault ? (answer.fault.after_characters ?? 0) : Number.POSITIVE_INFINITY;
+  let pieces = 0;
   if (answer.first_delay_ms) await wait(answer.first_delay_ms, undefined, { signal });
   for (const [place, block] of content.entries()) {
     if (left <= 0) break;
@@ -43,11 +46,12 @@ async function* play(
     const index = openBlock(blocks, block, id);
     for (const piece of piecesOf(textOf(block), answer.chunk_characters ?? playing.script.chunk_characters)) {
       if (left <= 0) break;
+      if (pieces > 0) await pause(answer.delay_ms ?? playing.script.delay_ms, pieces, signal);
+      pieces += 1;
       const part = piece.slice(0, left);
       left -= part.length;
       blocks.append(index, part);
       yield [chunkOf(block, index, part, id)];
-      await pause(answer.delay_ms ?? playing.script.delay_ms, signal);
     }
     if (block.type === "thinking" && block.signature !== undefined) blocks.sign(index, block.signature);
   }
@@ -106,8 +110,9 @@ function* piecesOf(text: string, size = CHUNK_CHARACTERS): Generator<string> {
   for (let begin = 0; begin < text.length; begin += size) yield text.slice(begin, begin + size);
 }
 
-async function pause(ms: number | undefined, signal: AbortSignal): Promise<void> {
+async function pause(ms: number | undefined, pieces: number, signal: AbortSignal): Promise<void> {
   if (ms) await wait(ms, undefined, { signal });
+  else if (pieces % PIECES_A_TURN === 0) await nextTurn();
   signal.throwIfAborted();
 }
 

@@ -1,7 +1,24 @@
 import * as z from "zod";
 import { usage } from "../../protocol/content.ts";
-import { AgentError, ERROR_CODES } from "../../protocol/errors.ts";
+import { AgentError, type ErrorCode } from "../../protocol/errors.ts";
 import { STOP_REASONS } from "../../protocol/words.ts";
+
+/** What a provider's call can fail with; the other codes are not the provider's to give. */
+const FAULT_CODES = [
+  "authentication",
+  "permission",
+  "billing",
+  "not_found",
+  "invalid_request",
+  "context_overflow",
+  "rate_limit",
+  "overloaded",
+  "server_error",
+  "network",
+  "stream_interrupted",
+  "idle_timeout",
+  "malformed_response",
+] as const satisfies readonly ErrorCode[];
 
 const ms = (description: string) => z.number().nonnegative().describe(description);
 
@@ -20,7 +37,7 @@ const scriptBlock = z.discriminatedUnion("type", [
 ]);
 
 const fault = z.strictObject({
-  code: z.enum(ERROR_CODES).describe("The error that the call fails with."),
+  code: z.enum(FAULT_CODES).describe("The error that the call fails with."),
   message: z.string().optional(),
   http_status: z.int().optional(),
   retryable: z.boolean().optional().describe("Default: false."),

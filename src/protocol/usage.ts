@@ -1,4 +1,4 @@
-import type { Usage } from "../protocol/content.ts";
+import type { Usage } from "./content.ts";
 
 /** A sum of tokens, in all and by model. What was never reported stays null rather than zero. */
 export class UsageTotal {
