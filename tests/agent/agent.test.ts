@@ -7,6 +7,7 @@ import {
   okResult,
   recordingClient,
   testAgent,
+  testAgentOptions,
   testTool,
   type TestInput,
 } from "./support.ts";
@@ -346,6 +347,27 @@ describe("the loop", () => {
     expect(requests).toHaveLength(2);
     expect(outcome.error).toMatchObject({ code: "idle_timeout", retryable: true });
     expect(bodies.find((body) => body.type === "retry")).toMatchObject({ discards_partial: true });
+  });
+
+  it("time for which the reader blocks the run is no silence of the model", async () => {
+    const { client } = recordingClient(
+      answers({ content: [{ type: "text", text: "late" }], first_delay_ms: 80 }),
+    );
+    const base = testAgentOptions(client, []);
+    let sleeps = 0;
+    const clock = {
+      now: () => Date.now(),
+      active: () => 0,
+      sleep: async (_ms: number, signal: AbortSignal) => {
+        sleeps += 1;
+        if (sleeps > 3) await aborted(signal);
+      },
+    };
+    const agent = testAgent(client, [], {
+      runner: { ...base.runner, context: { ...base.runner.context, clock } },
+      call: { ...base.call, idleTimeoutMs: 20 },
+    });
+    expect((await collectTurn(agent)).outcome).toMatchObject({ error: null, text: "late" });
   });
 
   it("denies what no rule allows: one notice, one end, and the model is told", async () => {

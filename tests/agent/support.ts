@@ -44,7 +44,11 @@ export const okResult = (content: string) =>
   ({ status: "ok", content, exitCode: 0, truncated: false, outputFile: null }) as const;
 
 export function testAgent(client: ModelClient, tools: Tool[], more: Partial<AgentOptions> = {}): Agent {
-  return new Agent({
+  return new Agent({ ...testAgentOptions(client, tools), ...more });
+}
+
+export function testAgentOptions(client: ModelClient, tools: Tool[]): AgentOptions {
+  return {
     client,
     request: {
       model: "test",
@@ -70,8 +74,7 @@ export function testAgent(client: ModelClient, tools: Tool[], more: Partial<Agen
     },
     limits: { maxSteps: undefined, maxBudgetTokens: undefined },
     call: { maxRetries: 2, idleTimeoutMs: 60_000, includeToolInput: false, random: () => 0 },
-    ...more,
-  });
+  };
 }
 
 export async function collectTurn(

@@ -25,6 +25,13 @@ describe("the prompt as an argument", () => {
     [["--max-steps=2", "hi"], "hi"],
     [["--max-steps", "2", "hi"], "hi"],
     [["--max-turns=2", "-p", "hi"], "hi"],
+    [["--prompt", "hi"], "hi"],
+    [["--prompt=hi"], "hi"],
+    [["--print=--- hi"], "--- hi"],
+    [["-p=hi"], "hi"],
+    [["sessions", "-p"], "sessions"],
+    [["-p", "stop"], "stop"],
+    [["--output-format", "text", "-p", "hi"], "hi"],
     [["--permission-mode", "acceptEdits", "hi"], "hi"],
     [["-p", "hi", ""], "hi"],
     [["", "-p", "hi"], "hi"],
@@ -130,6 +137,12 @@ describe("what is no prompt", () => {
     [[""], "blank"],
     [["a", "b"], "quotes"],
     [["-p", "a", "b"], "two prompts"],
+    [["-p", "a", "-p", "b"], "two prompts"],
+    [["-p", "a", "--prompt", "b"], "two prompts"],
+    [["-p", "hi", "--heartbeat", "1000h"], "24 days"],
+    [["-p", "hi", "--coalesce-ms", "3000000000"], "60000"],
+    [["-p", "hi", "--allowed-tools", "Bash()"], "Bash()"],
+    [["-p", "hi", "--disallowed-tools", "bash"], "Bash?"],
     [["sesions"], "sessions"],
     [["atach"], "attach"],
     [["sessions"], "not part of this version"],
@@ -185,6 +198,11 @@ describe("what is no prompt", () => {
     const version = await runCli(["--version"]);
     expect(version.stdout.toString()).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(help.stderr + version.stderr).toBe("");
+  });
+
+  it("PI-09: the version on a full disk is a failure without a stack trace", async () => {
+    const run = await runShell("$LINEFEED --version > /dev/full; echo $?");
+    expect([run.stdout.toString(), run.stderr]).toEqual(["1\n", ""]);
   });
 
   it("names file and field of a script that is none", async () => {

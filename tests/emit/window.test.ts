@@ -131,6 +131,41 @@ describe("the window", () => {
     expect(taken?.[0]).toEqual(text("1234".repeat(100_000)));
   });
 
+  it("never forgets a delta that came while other events were waiting to be taken", async () => {
+    const clock = new TestClock();
+    const window = new Window(50, clock);
+    window.push(text("a"));
+    await window.take();
+    window.push(notice);
+    window.push(text("b"));
+    const { taken } = taker(window, clock);
+    await clock.advance(50);
+    expect(taken.map((item) => item.body)).toEqual([notice, text("b")]);
+  });
+
+  it("counts the arguments of calls as waiting, too", () => {
+    const window = new Window(50, new TestClock());
+    const block = {
+      type: "tool_use",
+      id: "a",
+      name: "Bash",
+      input: { command: "x".repeat(QUEUE_UNITS) },
+    } as const;
+    window.push({
+      type: "message",
+      turn: 1,
+      step: 1,
+      id: "m",
+      role: "assistant",
+      model: "x",
+      content: [block],
+      stop_reason: "tool_use",
+      usage: null,
+      request_id: null,
+    });
+    expect(window.isFull).toBe(true);
+  });
+
   it("bounds what waits even with a window of 0", async () => {
     const clock = new TestClock();
     const window = new Window(0, clock);

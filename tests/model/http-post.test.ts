@@ -73,7 +73,7 @@ describe("a request", () => {
         incoming.socket.destroy();
       }),
     );
-    await expect((await loadPost(url, undefined))(request(url))).rejects.toThrow();
+    await expect((await loadPost(url, undefined))(request(url))).rejects.toThrow("hang up");
     expect(requests).toBe(1);
   });
 
@@ -98,11 +98,11 @@ describe("a request", () => {
   it("ends when the signal aborts, before the answer and in the middle of it", async () => {
     const url = await listen(createServer((_, answer) => answer.write("half")));
     const post = await loadPost(url, undefined);
-    await expect(post(request(url, AbortSignal.abort()))).rejects.toThrow();
+    await expect(post(request(url, AbortSignal.abort()))).rejects.toThrow("hang up");
     const controller = new AbortController();
     const answer = await post(request(url, controller.signal));
     const reading = textOf(answer.body);
     setTimeout(() => controller.abort(), 20);
-    await expect(reading).rejects.toThrow();
+    await expect(reading).rejects.toThrow("aborted");
   });
 });

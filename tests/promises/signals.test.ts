@@ -3,7 +3,16 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { answer } from "../../src/testing/index.ts";
-import { CLI, cleanEnv, ofType, resultOf, runCli, scriptFile, temporaryFolder } from "../support/cli.ts";
+import {
+  CLI,
+  cleanEnv,
+  ofType,
+  resultOf,
+  runCli,
+  runShell,
+  scriptFile,
+  temporaryFolder,
+} from "../support/cli.ts";
 import { lint, parseLines } from "../support/lint.ts";
 import { ask, provider } from "../support/provider.ts";
 
@@ -164,6 +173,97 @@ describe("signals", () => {
     const stdout = Buffer.concat(parts);
     expect(lint(stdout)).toEqual([]);
     expect(parseLines(stdout).at(-1)).toMatchObject({ type: "result", exit_code: 130 });
+  });
+});
+
+describe("signals at odd moments", () => {
+  it("one that comes just after the last line does not change the exit code", async () => {
+    const script = scriptFile(["done"]);
+    for (let n = 0; n < 15; n += 1) {
+      const run = await runCli(["-p", "x", "--json", "--fake", script], {
+        during: signalWhen('"type":"result"', "SIGTERM"),
+      });
+      expect([run.code, run.signal]).toEqual([0, null]);
+    }
+  });
+
+  it("ones after a time-out end the wait for a reader that takes nothing", async () => {
+    const script = scriptFile({
+      answers: [
+        { content: [{ type: "text", text: "x".repeat(2_000_000) }], chunk_characters: 1000, stall: true },
+      ],
+    });
+    const args = ["-p", "x", "--json", "--timeout", "300ms", "--drain-timeout", "1h", "--fake", script];
+    const child = spawn(process.execPath, [CLI, ...args], {
+      env: cleanEnv(),
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    await new Promise((resolve) => setTimeout(resolve, 1200));
+    const ended = new Promise((resolve) => child.on("exit", (code, signal) => resolve([code, signal])));
+    child.kill("SIGINT");
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    child.kill("SIGINT");
+    expect([
+      [3, null],
+      [null, "SIGINT"],
+    ]).toContainEqual(await ended);
+    child.stdout.destroy();
+  });
+
+  it("without one, a limit waits for a slow reader however long it takes", async () => {
+    const script = scriptFile({
+      answers: [
+        { content: [{ type: "text", text: "x".repeat(400_000) }], chunk_characters: 1000, stall: true },
+      ],
+    });
+    const run = await runShell(
+      `$LINEFEED -p x --json --timeout 300ms --drain-timeout 200ms --fake ${script} | (sleep 2; cat)`,
+    );
+    expect(lint(run.stdout)).toEqual([]);
+    expect(parseLines(run.stdout).at(-1)).toMatchObject({ type: "result", exit_code: 3 });
+  });
+
+  it("ends a pipe that cannot be opened again, and the wait of a lone result on a full one", async () => {
+    const python = `
+import os, signal, subprocess, sys, time
+linefeed = sys.argv[1:]
+if os.geteuid() == 0: linefeed = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"] + linefeed
+def ends(arguments, full):
+    r, w = os.pipe()
+    os.fchmod(w, 0)
+    if full:
+        os.set_blocking(w, False)
+        try:
+            while True: os.write(w, b"x" * 65536)
+        except BlockingIOError: pass
+        os.set_blocking(w, True)
+    p = subprocess.Popen(linefeed + arguments, stdin=subprocess.DEVNULL, stdout=w, stderr=subprocess.DEVNULL)
+    os.close(w)
+    time.sleep(1.5)
+    if p.poll() is not None: return "too early"
+    for _ in range(2):
+        p.send_signal(signal.SIGTERM); time.sleep(0.2)
+    try: return p.wait(20)
+    except subprocess.TimeoutExpired: p.kill(); return "hangs"
+print(ends(["-p", "x", "--json", "--drain-timeout", "1h", "--fake", os.environ["SCRIPT"]], False))
+print(ends(["--json", "--bogus"], True))`;
+    const script = scriptFile({ chunk_characters: 1000, answers: ["x".repeat(2_000_000)] });
+    const run = await runShell(`python3 -c '${python}' $LINEFEED`, { env: { SCRIPT: script } });
+    expect(run.stdout.toString()).toBe("-15\n2\n");
+  });
+
+  it("timers and signals have their turn while a script plays at full speed", async () => {
+    const run = await runCli([
+      "-p",
+      "x",
+      "--json",
+      "--timeout",
+      "200ms",
+      "--fake",
+      scriptFile(["x".repeat(8_000_000)]),
+    ]);
+    expect(lint(run.stdout)).toEqual([]);
+    expect(resultOf(run)).toMatchObject({ status: "limit", exit_code: 3 });
   });
 });
 
