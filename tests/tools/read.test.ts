@@ -265,7 +265,7 @@ describe("only the approved file is read", () => {
 
   it("as `access` names it", async () => {
     const { access, cwd, text } = await swapped(() => undefined);
-    expect(access).toEqual({ kind: "read", path: join(cwd, "in/file"), requested: "in/file" });
+    expect(access).toEqual({ kind: "read", path: join(cwd, "in/file"), requested: join(cwd, "in/file") });
     expect(text).toBe("     1\topen\n");
   });
 
