@@ -6,10 +6,19 @@ export type DeltaBody = { [T in DeltaType]: EventBodyOf<T> }[DeltaType];
 /** Pending text of this many UTF-16 code units is handed on without waiting for the window. */
 export const FULL_UNITS = 16 * 1024;
 
+/**
+ * A merged line holds little more than this, in UTF-16 code units, unless a single piece does: what a slow reader
+ * has let pile up reaches him in lines that are easy to read, and costs memory once.
+ */
+export const LINE_UNITS = 64 * 1024;
+
 interface Slot {
   /** The first delta of the block: says which block this is. */
   identity: DeltaBody;
+  /** What is pending, oldest first: the texts of whole lines, then the pieces of the last. */
+  lines: string[];
   parts: string[];
+  partUnits: number;
   units: number;
   /** A high surrogate that waits for its low half. */
   half: string;
@@ -56,7 +65,7 @@ export class Merge {
   flush(): DeltaBody[] {
     const ready: DeltaBody[] = [];
     for (const slot of this.#slots.values()) {
-      if (slot.units > 0) ready.push(this.#emit(slot));
+      if (slot.units > 0) ready.push(...this.#emit(slot));
     }
     this.#urgent = false;
     return ready;
@@ -71,7 +80,7 @@ export class Merge {
       slot = undefined;
     }
     if (!slot) {
-      slot = { identity: body, parts: [], units: 0, half: "", begun: false };
+      slot = { identity: body, lines: [], parts: [], partUnits: 0, units: 0, half: "", begun: false };
       this.#slots.set(key, slot);
     }
     this.#append(key, slot, textOf(body));
@@ -92,6 +101,8 @@ export class Merge {
       this.#slots.set(key, slot);
     }
     slot.parts.push(text);
+    slot.partUnits += text.length;
+    if (slot.partUnits >= LINE_UNITS) endLine(slot);
     slot.units += text.length;
     this.#units += text.length;
     if (!slot.begun || slot.units >= FULL_UNITS) this.#urgent = true;
@@ -105,17 +116,24 @@ export class Merge {
       slot.units += 1;
       this.#units += 1;
     }
-    return slot.units > 0 ? [this.#emit(slot)] : [];
+    return slot.units > 0 ? this.#emit(slot) : [];
   }
 
-  #emit(slot: Slot): DeltaBody {
-    const text = slot.parts.join("");
+  #emit(slot: Slot): DeltaBody[] {
+    if (slot.parts.length > 0) endLine(slot);
+    const bodies = slot.lines.map((text) => withText(slot.identity, text));
     this.#units -= slot.units;
-    slot.parts = [];
+    slot.lines = [];
     slot.units = 0;
     slot.begun = true;
-    return withText(slot.identity, text);
+    return bodies;
   }
+}
+
+function endLine(slot: Slot): void {
+  slot.lines.push(slot.parts.join(""));
+  slot.parts = [];
+  slot.partUnits = 0;
 }
 
 const NOTHING: EventBody[] = [];

@@ -4,6 +4,8 @@ import { errnoOf, SinkError, type Sink } from "./sink.ts";
 
 /** After this many bytes that the system did not take at once, the reader's progress is looked at. */
 const PIECE_BYTES = 4096;
+/** So much text is made into bytes at a time, in UTF-16 code units. */
+const ENCODE_UNITS = 64 * 1024;
 /** How long to wait before trying again where the system cannot say when there is room, in ms. */
 const RETRY_MS = 5;
 
@@ -66,9 +68,10 @@ class FileSink implements Sink {
   }
 
   write(text: string): Promise<void> | undefined {
-    const bytes = Buffer.from(text, "utf8");
-    const offset = this.#writeNow(bytes, 0);
-    return offset < bytes.length ? this.#writeRest(bytes, offset) : undefined;
+    return writePieces(text, (bytes) => {
+      const offset = this.#writeNow(bytes, 0);
+      return offset < bytes.length ? this.#writeRest(bytes, offset) : undefined;
+    });
   }
 
   async #writeRest(bytes: Buffer, begin: number): Promise<void> {
@@ -121,10 +124,11 @@ class StreamSink implements Sink {
   }
 
   write(text: string): Promise<void> | undefined {
-    const bytes = Buffer.from(text, "utf8");
-    if (this.#kind.blocking && !this.#socket) return this.#writeRest(bytes, 0);
-    const offset = this.#writeNow(bytes, 0);
-    return offset < bytes.length ? this.#writeRest(bytes, offset) : undefined;
+    return writePieces(text, (bytes) => {
+      if (this.#kind.blocking && !this.#socket) return this.#writeRest(bytes, 0);
+      const offset = this.#writeNow(bytes, 0);
+      return offset < bytes.length ? this.#writeRest(bytes, offset) : undefined;
+    });
   }
 
   async #writeRest(bytes: Buffer, begin: number): Promise<void> {
@@ -184,6 +188,30 @@ class StreamSink implements Sink {
     this.#failure = error;
     this.#onReaderClosed?.();
   }
+}
+
+/**
+ * Writes a text piece by piece, so that a long line does not exist twice as a whole. Returns undefined if
+ * every piece was taken at once.
+ */
+function writePieces(
+  text: string,
+  write: (bytes: Buffer) => Promise<void> | undefined,
+  begin = 0,
+): Promise<void> | undefined {
+  for (let offset = begin; offset < text.length;) {
+    const end = wholeCharacters(text, offset + ENCODE_UNITS);
+    const rest = write(Buffer.from(text.slice(offset, end), "utf8"));
+    if (rest) return rest.then(() => writePieces(text, write, end));
+    offset = end;
+  }
+  return undefined;
+}
+
+/** `end`, or one further where it would cut a surrogate pair. */
+function wholeCharacters(text: string, end: number): number {
+  const unit = text.charCodeAt(end - 1);
+  return end < text.length && unit >= 0xd800 && unit <= 0xdbff ? end + 1 : end;
 }
 
 /** Writes until the system takes no more; returns how far it got. */

@@ -18,8 +18,13 @@ export type BlockStart =
   | { type: "tool_use"; id: string; name: string; input: unknown }
   | { type: "other"; raw: Record<string, unknown> };
 
+/** So many small fragments are joined into one: a long answer would weigh many times its text otherwise. */
+const COMPACT_FRAGMENTS = 2048;
+
 interface Block {
   start: BlockStart;
+  /** What has come, in order: fragments that were joined already, then those that were not. */
+  joined: string[];
   fragments: string[];
   signature: string[];
   closed: ContentBlock | undefined;
@@ -37,7 +42,7 @@ export class Accumulator {
 
   /** Opens a block and returns its index. */
   open(start: BlockStart): number {
-    this.#blocks.push({ start, fragments: [], signature: [], closed: undefined, text: "" });
+    this.#blocks.push({ start, joined: [], fragments: [], signature: [], closed: undefined, text: "" });
     return this.#blocks.length - 1;
   }
 
@@ -49,6 +54,10 @@ export class Accumulator {
     const block = this.#blocks[index];
     if (block === undefined || block.closed !== undefined) return;
     block.fragments.push(fragment);
+    if (block.fragments.length === COMPACT_FRAGMENTS) {
+      block.joined.push(block.fragments.join(""));
+      block.fragments = [];
+    }
     this.#size += fragment.length;
     if (this.#size > MAX_ANSWER_SIZE) {
       throw new ModelError("malformed_response", "the model's answer is longer than 32 MiB; it was given up");
@@ -67,10 +76,11 @@ export class Accumulator {
   close(index: number): string | undefined {
     const block = this.#blocks[index];
     if (block === undefined || block.closed !== undefined) return undefined;
-    const written = block.fragments.join("");
+    const written = block.joined.join("") + block.fragments.join("");
     const given = written.trim() === "" ? givenInput(block.start) : undefined;
     block.text = given ?? written;
     block.closed = build(block, block.text);
+    block.joined = [];
     block.fragments = [];
     return given;
   }

@@ -5,6 +5,9 @@ import type { Window } from "../emit/window.ts";
 import type { ActiveClock } from "./active-clock.ts";
 import type { Cancellation } from "./cancellation.ts";
 
+/** Lines are written together up to this many UTF-16 code units: few system calls, and never much text twice. */
+const WRITE_UNITS = 64 * 1024;
+
 export interface OutputOptions {
   window: Window;
   stamp: Stamp;
@@ -39,25 +42,34 @@ export class Output {
 
   /** Resolves when the window has ended and everything is written, or cannot be. Rejects only on a bug. */
   async drain(): Promise<void> {
-    const { window, stamp, format, clock } = this.#options;
+    const { window, stamp, format } = this.#options;
     for (let bodies = await window.take(); bodies; bodies = await window.take()) {
-      const text = bodies.map((body) => format.event(stamp(body)) ?? "").join("");
-      if (text === "" || this.#failure) continue;
-      try {
+      let text = "";
+      for (const body of bodies) {
+        text += format.event(stamp(body)) ?? "";
+        if (text.length < WRITE_UNITS) continue;
         await this.#write(text);
-      } catch (error) {
-        this.#fail(SinkError.from(error));
-      } finally {
-        clock.unblock();
-        this.#lastPrinted = clock.now();
+        text = "";
       }
+      if (text !== "") await this.#write(text);
     }
   }
 
-  #write(text: string): Promise<void> | undefined {
-    const rest = this.#options.sink.write(text);
-    if (rest) this.#options.clock.block();
-    return rest;
+  async #write(text: string): Promise<void> {
+    const { sink, clock } = this.#options;
+    if (this.#failure) return;
+    try {
+      const rest = sink.write(text);
+      if (rest) {
+        clock.block();
+        await rest;
+      }
+    } catch (error) {
+      this.#fail(SinkError.from(error));
+    } finally {
+      clock.unblock();
+      this.#lastPrinted = clock.now();
+    }
   }
 
   #fail(error: SinkError): void {
