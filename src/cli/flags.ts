@@ -35,6 +35,7 @@ export interface RunFlags {
   maxBudgetTokens?: number;
   failOnDenied?: true;
   keepChildren?: true;
+  bare?: true;
   coalesceMs: number;
   deltas: boolean;
   includeToolInput?: true;
@@ -62,7 +63,6 @@ const LATER_OPTIONS = [
   "--bg",
   "--keep-open",
   "--name <name>",
-  "--bare",
   "--record <file>",
   "--debug [file]",
   "--permission-prompt-tool <tool>",
@@ -106,6 +106,7 @@ function promptOptions(): Option[] {
       "appendSystemPromptFile",
     ),
     new Option("--append-system-prompt-file <file>", "add a file's text"),
+    new Option("--bare", "leave out the repository's AGENTS.md"),
     new Option("-C, --cwd <folder>", "work in this folder"),
   ];
 }

@@ -49,6 +49,7 @@ export async function checkOptions(flags: RunFlags, env: NodeJS.ProcessEnv): Pro
     maxBudgetTokens: flags.maxBudgetTokens,
     failOnDenied: flags.failOnDenied ?? false,
     keepChildren: flags.keepChildren ?? false,
+    bare: flags.bare ?? false,
     coalesceMs: flags.coalesceMs,
     deltas: flags.deltas,
     includeToolInput: flags.includeToolInput ?? false,

@@ -42,6 +42,8 @@ export const NOTICES = {
   permission_denied: "A tool call was refused; the message names the tool, the rule and the cure.",
   malformed_provider_frame: "The provider sent a frame that could not be read; it was skipped.",
   unknown_provider_event: "The provider sent something that this version does not know; it was skipped.",
+  instructions_used:
+    "Files of instructions for agents (AGENTS.md) that the model was given; `--bare` leaves them out.",
   stdin_ignored:
     "A prompt was given and the pipe on stdin sent nothing within 0.5 s; the run went on without it.",
   stdin_not_utf8: "stdin was not valid UTF-8; what could not be decoded became U+FFFD.",

@@ -3,6 +3,7 @@ import { DEFINITIONS } from "../tools/definitions.generated.ts";
 import { loadTools } from "../tools/registry.ts";
 import type { Tool } from "../tools/tool.ts";
 import { createClient } from "./create-client.ts";
+import type { Instructions } from "./instructions.ts";
 import type { RunOptions } from "./options.ts";
 import { systemPrompt } from "./system-prompt.ts";
 import type { Workshop } from "./workshop.ts";
@@ -15,13 +16,14 @@ export async function createAgent(
   options: RunOptions,
   workshop: Workshop,
   random: () => number,
+  instructions: readonly Instructions[],
 ): Promise<Agent> {
   const client = await createClient(options.provider);
   return new Agent({
     client,
     request: {
       model: options.model,
-      system: systemPrompt(options),
+      system: systemPrompt(options, instructions),
       tools: options.tools.map((name) => DEFINITIONS[name]),
       maxTokens: options.maxTokens,
       effort: options.effort,

@@ -49,6 +49,8 @@ export interface RunOptions {
   maxBudgetTokens: number | undefined;
   failOnDenied: boolean;
   keepChildren: boolean;
+  /** Whether the repository's AGENTS.md is left out. */
+  bare: boolean;
   coalesceMs: number;
   deltas: boolean;
   includeToolInput: boolean;

@@ -16,6 +16,7 @@ import { PROTOCOL_VERSION } from "../protocol/version.ts";
 import { ActiveClock } from "./active-clock.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { Heartbeat } from "./heartbeat.ts";
+import { readInstructions, type Instructions } from "./instructions.ts";
 import type { OutputFormat, RunOptions } from "./options.ts";
 import { drainOrGiveUp, Output } from "./output.ts";
 import { randomBytes } from "./random.ts";
@@ -127,7 +128,8 @@ class Run {
     try {
       // zod, the tools and the provider's library come in here, behind the `init` line.
       const { createAgent } = await import("./create-agent.ts");
-      const agent = await createAgent(this.#options, this.#workshop, this.#host.random);
+      const instructions = this.#instructions();
+      const agent = await createAgent(this.#options, this.#workshop, this.#host.random, instructions);
       for (const prompt of this.#options.prompts) {
         if (signal.aborted) throw signal.reason;
         await this.#turn(agent, prompt, signal);
@@ -138,6 +140,17 @@ class Run {
       over.abort();
       await timeout;
     }
+  }
+
+  /** What the repository tells agents; said in a notice, since it steers the model. */
+  #instructions(): Instructions[] {
+    if (this.#options.bare) return [];
+    const files = readInstructions(this.#options.cwd);
+    if (files.length === 0) return files;
+    const names = files.map(({ path, truncated }) => (truncated ? `${path} (its first 64 KiB)` : path));
+    const message = `the model was given ${names.join(", ")}; --bare leaves it out`;
+    this.#emit({ type: "notice", level: "info", code: "instructions_used", message });
+    return files;
   }
 
   async #turn(agent: Agent, prompt: PromptContent, signal: AbortSignal): Promise<void> {

@@ -1,3 +1,5 @@
+import type { Instructions } from "./instructions.ts";
+
 export interface SystemPromptFacts {
   cwd: string;
   tools: readonly string[];
@@ -7,10 +9,20 @@ export interface SystemPromptFacts {
   appendSystemPrompt: string | undefined;
 }
 
+/** What the repository has to say to agents stands between our words and the caller's, who has the last. */
+function instructionParts(instructions: readonly Instructions[]): string[] {
+  return instructions.map(({ path, text }) => `Instructions from ${path}:\n\n${text}`);
+}
+
 /** What the model is told of its place; the same for the whole run, so that providers can cache it. */
-export function systemPrompt({ cwd, tools, systemPrompt, appendSystemPrompt }: SystemPromptFacts): string {
+export function systemPrompt(
+  { cwd, tools, systemPrompt, appendSystemPrompt }: SystemPromptFacts,
+  instructions: readonly Instructions[],
+): string {
   const base = systemPrompt ?? ownPrompt(cwd, tools);
-  return [base, appendSystemPrompt ?? ""].filter((part) => part !== "").join("\n\n");
+  return [base, ...instructionParts(instructions), appendSystemPrompt ?? ""]
+    .filter((part) => part !== "")
+    .join("\n\n");
 }
 
 function ownPrompt(cwd: string, tools: readonly string[]): string {
