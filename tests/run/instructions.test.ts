@@ -22,9 +22,9 @@ async function systemOf(cwd: string, args: string[] = []) {
   const server = await provider(answer().text("ok").done());
   const run = await ask(server, args, { cwd });
   expect(lint(run.stdout)).toEqual([]);
-  const { system } = server.requests[0]?.body as { system: { text: string }[] };
+  const body = server.requests[0]?.body as { system: { text: string }[] } | undefined;
   const notices = ofType(run.events, "notice").map(({ code, message }) => ({ code, message }));
-  return { system: system.map(({ text }) => text).join(""), notices };
+  return { system: body?.system.map(({ text }) => text).join("") ?? "", notices };
 }
 
 describe("AGENTS.md", () => {
