@@ -30,9 +30,14 @@ const LAYERS: Record<string, Layer> = {
   tools: { ours: ["protocol"], packages: ["zod"], node: true },
   agent: { ours: ["protocol", "model/client.ts", "model/retry.ts", "tools"], node: false },
   emit: { ours: [], types: ["protocol"], node: true },
+  render: { ours: [], types: ["protocol"], packages: ["get-east-asian-width"], node: false },
   testing: { ours: ["protocol"], types: ["model"], node: true },
   run: { ours: ["protocol", "model", "tools", "agent", "emit"], node: true },
-  cli: { ours: ["protocol", "model", "tools", "agent", "emit", "run"], packages: ["commander"], node: true },
+  cli: {
+    ours: ["protocol", "model", "tools", "agent", "emit", "render", "run"],
+    packages: ["commander"],
+    node: true,
+  },
 };
 
 interface Import {
@@ -161,6 +166,7 @@ describe("the start of the built command", () => {
     const inputs = inputsFrom("src/cli/program.ts");
     expect(inputs).toContain("src/run/run.ts");
     expect(packagesOf(inputs)).toEqual(["commander"]);
+    expect(inputs.filter((input) => input.startsWith("src/render/"))).toEqual([]);
   });
 
   it("the first request needs neither zod nor undici, and nothing needs the SDK", () => {

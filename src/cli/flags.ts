@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { PERMISSION_MODES, type PermissionMode } from "../protocol/words.ts";
-import type { OutputFormat } from "../run/options.ts";
 import { VERSION } from "../run/version.ts";
+import { FORMATS, type OutputFormat } from "./format.ts";
 import { collect, parseCount, parseDuration, parsePositiveDuration, parseWord } from "./values.ts";
 
 /** The flags of a run as commander hands them over: parsed one by one, not yet seen together. */
@@ -47,7 +47,6 @@ export interface RunFlags {
 const LATER = "is not part of this version yet";
 
 const MODES: Record<string, PermissionMode> = { bypassPermissions: "bypass" };
-const FORMATS = ["jsonl", "json", "text"] as const;
 const PROVIDERS = ["anthropic", "fake"] as const;
 const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 
@@ -164,7 +163,10 @@ function limitOptions(): Option[] {
 
 function outputOptions(): Option[] {
   return [
-    new Option("--output-format <format>", FORMATS.join(", ")).argParser(parseFormat),
+    new Option(
+      "--output-format <format>",
+      `${FORMATS.join(", ")} (default: pretty on a terminal, else text)`,
+    ).argParser(parseFormat),
     new Option("--json", "short for --output-format jsonl"),
     new Option("--coalesce-ms <n>", "merge deltas for this many ms; 0: every delta its own line")
       .argParser(parseCount(0, 60_000))
@@ -201,7 +203,7 @@ export function laterOption(command: Command): string | undefined {
 }
 
 function parseFormat(text: string): OutputFormat {
-  if (text === "pretty" || text === "stream-json") throw new InvalidArgumentError(`${text} ${LATER}.`);
+  if (text === "stream-json") throw new InvalidArgumentError(`${text} ${LATER}.`);
   return parseWord(FORMATS)(text);
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { AgentError } from "../protocol/errors.ts";
-import type { OutputFormat, ProviderOptions, RunOptions } from "../run/options.ts";
+import type { ProviderOptions, RunOptions } from "../run/options.ts";
 import { newSessionId } from "../run/session-id.ts";
 import { isToolName, TOOL_NAMES, type ToolName } from "../tools/registry.ts";
 import type { RunFlags } from "./flags.ts";
@@ -23,7 +23,6 @@ export async function checkOptions(flags: RunFlags, env: NodeJS.ProcessEnv): Pro
   const provider = await providerOptions(flags, env);
   return {
     sessionId: newSessionId(Date.now()),
-    format: formatOf(flags),
     provider,
     model: modelOf(flags, provider, env),
     maxTokens: flags.maxTokens,
@@ -61,10 +60,6 @@ export async function checkOptions(flags: RunFlags, env: NodeJS.ProcessEnv): Pro
 
 export function withPrompt(options: CheckedOptions, prompt: Prompt): RunOptions {
   return { ...options, prompts: [prompt.text], notices: prompt.notices };
-}
-
-function formatOf(flags: RunFlags): OutputFormat {
-  return flags.outputFormat ?? "text";
 }
 
 function modelOf(flags: RunFlags, provider: ProviderOptions, env: NodeJS.ProcessEnv): string {

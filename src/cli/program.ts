@@ -4,6 +4,7 @@ import { AgentError } from "../protocol/errors.ts";
 import { Cancellation, watchSignals } from "../run/cancellation.ts";
 import { run, type RunEnd } from "../run/run.ts";
 import { normalizeArgv, peekFormat, type OptionShape } from "./argv.ts";
+import { defaultFormat, lookAtStdout, openFormat } from "./format.ts";
 import { laterOption, runCommand, type RunFlags } from "./flags.ts";
 import { checkOptions, withPrompt } from "./options.ts";
 import { promptSource, readPrompt, type PromptArguments } from "./prompt.ts";
@@ -40,13 +41,16 @@ async function runOrReport(
   try {
     const parsed = parse(argv);
     if (!parsed) return undefined;
+    const stdout = lookAtStdout();
     reserveStdout();
+    const name = parsed.flags.outputFormat ?? defaultFormat(stdout);
+    format = name;
     const source = promptSource(parsed);
     const options = await checkOptions(parsed.flags, env);
-    format = options.format;
     const prompt = await readPrompt(source, parsed.flags.stdin, cancellation.signal);
     const end = await run(withPrompt(options, prompt), {
       sink: openSink(1),
+      format: await openFormat(name, stdout, env),
       cancellation,
       date: () => new Date(),
       random: Math.random,

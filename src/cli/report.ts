@@ -28,7 +28,8 @@ export async function reportFailure(
       // Nobody reads it; the exit code still tells.
     }
   }
-  reportError(end, format);
+  // A run that never began is not rendered either.
+  reportError(end, format === "pretty" ? "text" : format);
   return end;
 }
 
@@ -38,6 +39,8 @@ export async function reportFailure(
  */
 export function reportError({ error }: RunEnd, format: string): void {
   if (!error || error.code === "reader_closed" || error.code === "cancelled") return;
+  // The rendered end of the run has said it to the same person, unless it could not be written.
+  if (format === "pretty" && error.code !== "io") return;
   const beside = isForPerson(error);
   if (format === "text" || beside) writeStderr(`linefeed: ${error.message} [${error.code}]`);
 }

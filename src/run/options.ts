@@ -5,8 +5,6 @@ import type { EventBodyOf } from "../protocol/event.ts";
 import type { PermissionMode } from "../protocol/words.ts";
 import type { ToolName } from "../tools/registry.ts";
 
-export type OutputFormat = "jsonl" | "json" | "text";
-
 /** Which provider, with what it needs; secrets stay in here and reach nothing but the request. */
 export type ProviderOptions =
   | {
@@ -24,7 +22,6 @@ export interface RunOptions {
   prompts: PromptContent[];
   /** What was noticed before the run began. */
   notices: EventBodyOf<"notice">[];
-  format: OutputFormat;
   provider: ProviderOptions;
   model: string;
   maxTokens: number;

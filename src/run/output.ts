@@ -1,4 +1,4 @@
-import type { Format } from "../emit/formats/format.ts";
+import type { Format, Tick } from "../emit/formats/format.ts";
 import { SinkError, type Sink } from "../emit/sink.ts";
 import type { Stamp } from "../emit/stamp.ts";
 import type { Window } from "../emit/window.ts";
@@ -23,6 +23,10 @@ export class Output {
   readonly #options: OutputOptions;
   #failure: SinkError | undefined;
   #lastPrinted: number;
+  /** Whether a write is under way; one at a time. */
+  #writing = false;
+  /** The last write of a tick. Never rejects. */
+  #ticked: Promise<void> | undefined;
 
   constructor(options: OutputOptions) {
     this.#options = options;
@@ -42,6 +46,16 @@ export class Output {
 
   /** Resolves when the window has ended and everything is written, or cannot be. Rejects only on a bug. */
   async drain(): Promise<void> {
+    const { tick } = this.#options.format;
+    const timer = tick ? setInterval(() => this.#tick(tick), tick.intervalMs) : undefined;
+    try {
+      await this.#drain();
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  async #drain(): Promise<void> {
     const { window, stamp, format } = this.#options;
     for (let bodies = await window.take(); bodies; bodies = await window.take()) {
       let text = "";
@@ -58,7 +72,12 @@ export class Output {
   async #write(text: string): Promise<void> {
     const { sink, clock } = this.#options;
     if (this.#failure) return;
+    this.#writing = true;
     try {
+      if (this.#ticked) {
+        clock.block();
+        await this.#ticked;
+      }
       const rest = sink.write(text);
       if (rest) {
         clock.block();
@@ -67,8 +86,25 @@ export class Output {
     } catch (error) {
       this.#fail(SinkError.from(error));
     } finally {
+      this.#writing = false;
       clock.unblock();
       this.#lastPrinted = clock.now();
+    }
+  }
+
+  /** While a reader is blocked, nothing more is put before him. */
+  #tick(tick: Tick): void {
+    if (this.#writing || this.#ticked || this.#failure) return;
+    const text = tick.text();
+    if (text === "") return;
+    const failed = (error: unknown) => this.#fail(SinkError.from(error));
+    try {
+      const rest = this.#options.sink.write(text);
+      this.#ticked = rest?.catch(failed).finally(() => {
+        this.#ticked = undefined;
+      });
+    } catch (error) {
+      failed(error);
     }
   }
 

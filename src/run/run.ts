@@ -1,8 +1,5 @@
 import type { Agent } from "../agent/agent.ts";
 import type { Format } from "../emit/formats/format.ts";
-import { jsonFormat } from "../emit/formats/json.ts";
-import { jsonlFormat } from "../emit/formats/jsonl.ts";
-import { textFormat } from "../emit/formats/text.ts";
 import { isDelta } from "../emit/merge.ts";
 import type { Sink, SinkError } from "../emit/sink.ts";
 import { createStamp } from "../emit/stamp.ts";
@@ -17,7 +14,7 @@ import { ActiveClock } from "./active-clock.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { readInstructions, type Instructions } from "./instructions.ts";
-import type { OutputFormat, RunOptions } from "./options.ts";
+import type { RunOptions } from "./options.ts";
 import { drainOrGiveUp, Output } from "./output.ts";
 import { randomBytes } from "./random.ts";
 import { Tally } from "./tally.ts";
@@ -33,6 +30,8 @@ const NO_CALLS: Closing = { childrenLeft: [], notices: [] };
 /** The world that a run acts on. */
 export interface Host {
   sink: Sink;
+  /** How events become what the sink gets. */
+  format: Format;
   cancellation: Cancellation;
   date: () => Date;
   /** As `Math.random`. */
@@ -74,7 +73,7 @@ class Run {
     this.#output = new Output({
       window: this.#window,
       stamp: createStamp({ sessionId: options.sessionId, firstSeq: 1, date: host.date }),
-      format: formatOf(options.format),
+      format: host.format,
       sink: host.sink,
       clock: this.#clock,
       onFailure: (error) => host.cancellation.cancel(outputError(error)),
@@ -248,17 +247,4 @@ function outputError(error: SinkError): AgentError {
     return new AgentError("reader_closed", `${error.message}; the agent was stopped`);
   const cure = error.errno === "ENOSPC" ? "make room on the disk" : "check where stdout goes";
   return new AgentError("io", `${error.message}; ${cure}`);
-}
-
-function formatOf(format: OutputFormat): Format {
-  switch (format) {
-    case "jsonl":
-      return jsonlFormat();
-    case "json":
-      return jsonFormat();
-    case "text":
-      return textFormat();
-    default:
-      return format satisfies never;
-  }
 }

@@ -2,6 +2,15 @@ import type { LinefeedEvent } from "../../protocol/event.ts";
 
 /** How events become the bytes on stdout. */
 export interface Format {
-  /** What the event adds to stdout; undefined: nothing. */
+  /** What the event adds to stdout; undefined or "": nothing. */
   event(event: LinefeedEvent): string | undefined;
+  /** What is printed while nothing else is: a sign of life that the next event takes back. */
+  readonly tick?: Tick | undefined;
+}
+
+export interface Tick {
+  /** How often it is asked for text, in ms. */
+  readonly intervalMs: number;
+  /** What is to be printed now; "": nothing. */
+  text(): string;
 }

@@ -1,0 +1,75 @@
+import { eastAsianWidth } from "get-east-asian-width";
+
+/** What a reader sees as one character, and how many columns it takes at most. */
+export interface Cluster {
+  text: string;
+  width: number;
+  /** Whether all terminals agree on the width. */
+  certain: boolean;
+}
+
+const ASCII = /^[\n\x20-\x7e]*$/;
+const NO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}\p{Default_Ignorable_Code_Point}]$/u;
+const SOFT_HYPHEN = 0xad;
+const EMOJI_STYLE = 0xfe0f;
+const JOINER = 0x200d;
+/** Above this many columns a cluster is taken apart: no chain of joined emoji may be wider than a line. */
+const WIDEST = 8;
+
+const segmenter = new Intl.Segmenter();
+
+/** The clusters of a text without control characters other than LF and tab. */
+export function clustersOf(text: string): Cluster[] {
+  if (ASCII.test(text))
+    return Array.from(text, (character) => ({ text: character, width: 1, certain: true }));
+  return Array.from(segmenter.segment(text), ({ segment }) => segment).flatMap((segment) => {
+    const cluster = clusterOf(segment);
+    return cluster.width <= WIDEST ? [cluster] : Array.from(segment, clusterOf);
+  });
+}
+
+/**
+ * Terminals differ on joined emoji: some draw them as one, some as their parts. The wider reading counts, so
+ * that a line is never too long.
+ */
+function clusterOf(text: string): Cluster {
+  let width = 0;
+  let certain = true;
+  let count = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    width += widthOfCode(character, code);
+    if (code === EMOJI_STYLE) width = Math.max(width, 2);
+    if (code === EMOJI_STYLE || code === JOINER || (count > 0 && code > 0xffff)) certain = false;
+    count += 1;
+  }
+  return { text, width, certain };
+}
+
+function widthOfCode(character: string, code: number): number {
+  if (code < 0x7f) return 1;
+  if (code !== SOFT_HYPHEN && NO_WIDTH.test(character)) return 0;
+  return eastAsianWidth(code);
+}
+
+/** How many columns a text takes at most. */
+export function widthOf(text: string): number {
+  return clustersOf(text).reduce((sum, { width }) => sum + width, 0);
+}
+
+/** The text on one row of so many columns, with `…` for what does not fit; tabs become spaces. */
+export function fit(text: string, columns: number): string {
+  // Most characters take a column or none: what is behind this cannot be on the row.
+  const near = text.slice(0, columns * 16).replaceAll("\n", " ");
+  const clusters = clustersOf(near.replaceAll("\t", "    "));
+  let width = 0;
+  let kept = "";
+  let beforeMark = "";
+  for (const cluster of clusters) {
+    width += cluster.width;
+    if (width > columns) return `${beforeMark.trimEnd()}…`;
+    kept += cluster.text;
+    if (width <= columns - 1) beforeMark = kept;
+  }
+  return near.length < text.length ? `${beforeMark.trimEnd()}…` : kept;
+}
