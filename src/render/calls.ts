@@ -3,6 +3,7 @@ import type { ToolUseBlock } from "../protocol/content.ts";
 import { Call, verdict } from "./call.ts";
 import type { Page } from "./page.ts";
 import type { Wait } from "./spinner.ts";
+import { fit } from "./width.ts";
 import { callSummary, count } from "./words.ts";
 
 const SENTENCE_UNITS = 400;
@@ -113,7 +114,7 @@ export class Calls {
   #over(call: Call, end: EventOf<"tool_end">): string {
     const rows = call.rest(end);
     const last = rows.at(-1);
-    const words = verdict(end);
+    const words = fit(verdict(end), this.#page.rowColumns - "  ✔ ".length);
     const room = this.#page.rowColumns - words.length - "  ✔ ".length;
     const left = last?.kind === "left-out" && last.text.length < room ? ` ${last.text}` : "";
     const shown = left === "" ? rows : rows.slice(0, -1);

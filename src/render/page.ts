@@ -12,6 +12,9 @@ export interface PageOptions {
 
 export type Kind = "head" | "prompt" | "text" | "thinking" | "call" | "notice" | "end";
 
+/** Between two of these there is no empty row. */
+const TOGETHER = new Set<Kind>(["call", "notice", "end"]);
+
 interface Look {
   mark: string;
   markStyle: Style;
@@ -104,7 +107,7 @@ export class Page {
 
   #gapBefore(kind: Kind): string {
     if (this.#last === undefined) return "";
-    return kind === this.#last && (kind === "call" || kind === "notice") ? "" : "\n";
+    return kind === this.#last && TOGETHER.has(kind) ? "" : "\n";
   }
 
   #after(gap: string, kind: Kind | undefined): string {

@@ -185,6 +185,7 @@ export class Pretty {
   #heartbeat({ elapsed_ms }: EventOf<"heartbeat">): string {
     const { wait } = this.#spinner;
     if (this.#options.spinner || this.#page.isOpen || !wait) return "";
+    if (this.#calls.wait) return this.#page.below(`… ${duration(elapsed_ms)}`, "dim");
     return this.#page.block("notice", LOOKS.info, `${duration(elapsed_ms)} · ${wait.what}`);
   }
 
@@ -242,9 +243,9 @@ function lastLine(result: EventOf<"result">): string {
   const denied = result.permission_denials.length;
   return [
     endText(result),
-    duration(result.duration_ms),
-    count(result.steps, "step"),
-    tokens(result.usage),
+    result.duration_ms > 0 ? duration(result.duration_ms) : "",
+    result.steps > 0 ? count(result.steps, "step") : "",
+    result.usage ? tokens(result.usage) : "",
     denied > 0 ? `${count(denied, "call")} denied` : "",
     `exit code ${result.exit_code}`,
   ]

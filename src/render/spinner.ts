@@ -8,7 +8,7 @@ const QUIET_MS = 300;
 /** Below text that is being written it waits longer. */
 const QUIET_IN_TEXT_MS = 1000;
 
-const FRAMES = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"];
+const FRAMES = Array.from("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏");
 const ERASE_ROW = "\r\u001b[2K";
 const UP = "\u001b[1A";
 const ERASE_TO_END = "\u001b[K";
@@ -80,7 +80,6 @@ export class Spinner {
 
 function describe({ what, since, until, progress }: Wait, now: number): string {
   const time = until === undefined ? wholeDuration(now - since) : wholeDuration(Math.max(0, until - now));
-  return [until === undefined ? `${time} · ${what}` : `${what} in ${time}`, progress]
-    .filter((part) => part !== undefined)
-    .join(" · ");
+  if (until !== undefined) return `${what} in ${time}`;
+  return [time, progress, what].filter((part) => part !== undefined).join(" · ");
 }

@@ -9,8 +9,9 @@ export interface Cluster {
 }
 
 const ASCII = /^[\n\x20-\x7e]*$/;
-const NO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}\p{Default_Ignorable_Code_Point}]$/u;
-const SOFT_HYPHEN = 0xad;
+const NO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}]$/u;
+/** Format characters that are seen: the soft hyphen, and marks that stand before a number. */
+const SEEN = /^[\u00ad\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]$/u;
 const EMOJI_STYLE = 0xfe0f;
 const JOINER = 0x200d;
 /** Above this many columns a cluster is taken apart: no chain of joined emoji may be wider than a line. */
@@ -48,7 +49,7 @@ function clusterOf(text: string): Cluster {
 
 function widthOfCode(character: string, code: number): number {
   if (code < 0x7f) return 1;
-  if (code !== SOFT_HYPHEN && NO_WIDTH.test(character)) return 0;
+  if (NO_WIDTH.test(character) && !SEEN.test(character)) return 0;
   return eastAsianWidth(code);
 }
 

@@ -23,8 +23,7 @@ export function count(number: number, noun: string): string {
   return `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-export function tokens(usage: Usage | null): string {
-  if (!usage) return "no tokens reported";
+export function tokens(usage: Usage): string {
   const cached = usage.cache_read_input_tokens;
   const input = usage.input_tokens + cached + usage.cache_creation_input_tokens;
   const parts = [
