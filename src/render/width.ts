@@ -60,6 +60,7 @@ export function widthOf(text: string): number {
 
 /** The text on one row of so many columns, with `…` for what does not fit; tabs become spaces. */
 export function fit(text: string, columns: number): string {
+  if (columns < 1) return "";
   // Most characters take a column or none: what is behind this cannot be on the row.
   const near = text.slice(0, columns * 16).replaceAll("\n", " ");
   const clusters = clustersOf(near.replaceAll("\t", "    "));

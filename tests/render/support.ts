@@ -34,7 +34,7 @@ export function cells(text: string): number {
   const widths = Array.from(text, (character) =>
     /[\p{Mn}\p{Me}\p{Cf}]/u.test(character) ? 0 : eastAsianWidth(character.codePointAt(0) ?? 0),
   );
-  return widths.reduce((sum, width) => sum + width, 0);
+  return widths.reduce<number>((sum, width) => sum + width, 0);
 }
 
 /** What stands on the screen in the end: the text with the effects of the codes that we print ourselves. */
