@@ -82,7 +82,7 @@ function contentLines(end: EventOf<"tool_end">): string[] {
   const lines = plainText(end.content).replace(/\n+$/, "").split("\n");
   if (end.status === "denied") lines[0] = lines[0]?.replace(/^Permission denied: /, "") ?? "";
   if (lines.at(-1) === `Exit code ${end.exit_code}`) lines.pop();
-  if (lines.length === 1 && (lines[0] === "" || lines[0] === "(no output)")) lines.pop();
+  if (lines[0] === "(no output)" || (lines.length === 1 && lines[0] === "")) lines.shift();
   return lines;
 }
 

@@ -59,9 +59,10 @@ export class Pretty {
 
   /** What the event adds. */
   event(event: LinefeedEvent): string {
+    const isRowStart = this.#page.openRow === undefined;
     const text = this.#textOf(event);
-    if (text === "" && event.type !== "result") return "";
-    return this.#spinner.erase(this.#options.now()) + text;
+    if (text === "") return "";
+    return this.#options.spinner ? this.#spinner.erase(this.#options.now(), isRowStart) + text : text;
   }
 
   #textOf(event: LinefeedEvent): string {
@@ -242,12 +243,11 @@ export class Pretty {
 function lastLine(result: EventOf<"result">): string {
   const denied = result.permission_denials.length;
   return [
-    endText(result),
+    `${endText(result)}, exit code ${result.exit_code}`,
     result.duration_ms > 0 ? duration(result.duration_ms) : "",
     result.steps > 0 ? count(result.steps, "step") : "",
     result.usage ? tokens(result.usage) : "",
     denied > 0 ? `${count(denied, "call")} denied` : "",
-    `exit code ${result.exit_code}`,
   ]
     .filter((part) => part !== "")
     .join(" · ");

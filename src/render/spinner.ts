@@ -54,9 +54,12 @@ export class Spinner {
     this.#wait = wait;
   }
 
-  /** Something is printed: takes the spinner off first. */
-  erase(now: number): string {
-    const eraser = this.#eraser;
+  /**
+   * Something is printed: takes the spinner off first. At the beginning of a row that also takes off what the
+   * terminal has echoed there, like `^C`.
+   */
+  erase(now: number, isRowStart: boolean): string {
+    const eraser = this.#eraser === "" && isRowStart ? ERASE_ROW : this.#eraser;
     this.#eraser = "";
     this.#quietSince = now;
     return eraser;
