@@ -10,7 +10,7 @@ const ENCODE_UNITS = 64 * 1024;
 const RETRY_MS = 5;
 
 /**
- * The sink for a file descriptor, by what it is: pipes and sockets are written without blocking,
+ * The sink for a file descriptor, by what it is: pipes, sockets and terminals are written without blocking,
  * anything else synchronously, which for files keeps the offset that others may share.
  */
 export function openSink(fd: number): Sink {
@@ -22,16 +22,17 @@ export function openSink(fd: number): Sink {
       : new StreamSink(own, OWN_PIPE);
   }
   if (stat.isSocket()) return new StreamSink(fd, { blocking: true, watch: true });
-  return new FileSink(fd);
+  // A terminal that is stopped (Ctrl-S) must not stop the whole process.
+  return new FileSink(stat.isCharacterDevice() ? (ownDescription(fd) ?? fd) : fd);
 }
 
 /**
  * Non-blocking mode belongs to the open description, which a neighbour may share (`2>&1`, a shell
- * group). Linux can open the same pipe again; elsewhere the shared description has to do.
+ * group). Linux can open the same pipe or terminal again; elsewhere the shared description has to do.
  */
 function ownDescription(fd: number): number | undefined {
   try {
-    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
+    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   } catch {
     return undefined;
   }

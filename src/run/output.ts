@@ -39,6 +39,10 @@ export class Output {
     return this.#failure;
   }
 
+  get #failed(): boolean {
+    return this.#failure !== undefined;
+  }
+
   /** When something was last written, on the clock. */
   get lastPrinted(): number {
     return this.#lastPrinted;
@@ -78,7 +82,7 @@ export class Output {
         clock.block();
         await this.#ticked;
       }
-      const rest = sink.write(text);
+      const rest = this.#failed ? undefined : sink.write(text);
       if (rest) {
         clock.block();
         await rest;

@@ -76,7 +76,7 @@ describe("pretty on a terminal", () => {
     expect(dumb.output).not.toContain("\u001b");
   });
 
-  it("SG-01: Ctrl-C while the spinner turns leaves the end of the run as the last row", async () => {
+  it("Ctrl-C while the spinner turns leaves the end of the run as the last row", async () => {
     const script = scriptFile([bash("sleep 91"), "never"]);
     const typing = { after: "⠙", keys: "\u0003" };
     const { code, output } = await onTerminal(`-p go --allowed-tools Bash --fake ${script}`, {}, typing);

@@ -67,6 +67,30 @@ sys.stdout.buffer.write(data)`,
     expect(lint(readFileSync(join(folder, "out")))).toEqual([]);
   });
 
+  it("a terminal that takes nothing any more does not hold the run: the second Ctrl-C ends it", async () => {
+    const folder = temporaryFolder();
+    const script = scriptFile(["x ".repeat(50_000)]);
+    const run = await python(
+      `
+pid, fd = pty.fork()
+if pid == 0:
+    os.execvp(LINEFEED[0], LINEFEED + ["-p", "x", "--output-format", "pretty", "--fake", "${script}"])
+data = b""
+while b"x x" not in data: data += os.read(fd, 100)
+for _ in range(2):
+    time.sleep(0.5)
+    os.kill(pid, signal.SIGINT)
+for _ in range(200):
+    done, status = os.waitpid(pid, os.WNOHANG)
+    if done: print(os.WTERMSIG(status) if os.WIFSIGNALED(status) else status); sys.exit()
+    time.sleep(0.1)
+os.kill(pid, signal.SIGKILL)
+print("stuck")`,
+      folder,
+    );
+    expect(run.stdout.toString()).toBe("2\n");
+  });
+
   it("SG-03: a terminal that is closed ends the run and its calls, with a last word in the file", async () => {
     const folder = temporaryFolder();
     const script = scriptFile([bash("echo $$ > pid; exec sleep 94"), "never"]);

@@ -105,7 +105,7 @@ describe("text", () => {
     );
   });
 
-  it("EX-03: control characters and escape sequences are shown, not obeyed", () => {
+  it("control characters and escape sequences are shown, not obeyed", () => {
     const out = render([
       stepStart,
       message({

@@ -75,7 +75,7 @@ describe("ticks", () => {
     await drained;
   });
 
-  it.each(["thrown", "rejected"])("SG-04: a failure that is %s ends the output once", async (how) => {
+  it.each(["thrown", "rejected"])("a failure that is %s ends the output once", async (how) => {
     const error = new SinkError("io", "EIO");
     const { window, output, failures } = setUp(() => {
       if (how === "thrown") throw error;
