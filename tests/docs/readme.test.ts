@@ -12,6 +12,11 @@ it("the excerpt is real", () => {
   expect(excerpt.filter((line) => !stream.includes(line))).toEqual([]);
 });
 
+it("the run as a person sees it is real too", () => {
+  const [, shown] = /```text\n([^]*?)```/.exec(readme) ?? [];
+  expect(shown).toBe(readFileSync("tests/render/screens/tools.80.txt", "utf8"));
+});
+
 it("names every event type and every exit code", () => {
   expect(EVENT_TYPES.filter((type) => !readme.includes(`\`${type}\``))).toEqual([]);
   const codes = [...(/## Exit codes\n([^]*?)\n## /.exec(readme)?.[1] ?? "").matchAll(/\d+/g)].map(Number);
