@@ -8,7 +8,12 @@ export interface Cluster {
   certain: boolean;
 }
 
-const ASCII = /^[\n\x20-\x7e]*$/;
+/** Characters that stand alone unless a mark follows: Latin, Greek, Cyrillic, lines and boxes, CJK, Hangul. */
+const ALONE =
+  "\\t\\n\\x20-\\x7e\\u00a1-\\u00a8\\u00aa-\\u00ac\\u00af-\\u02ff\\u0370-\\u0482\\u048a-\\u052f\\u1e00-\\u1fff\\u2010-\\u2027" +
+  "\\u20a0-\\u20bf\\u2500-\\u259f\\u3001-\\u3029\\u3041-\\u3096\\u30a1-\\u30ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\uac00-\\ud7a3\\uff01-\\uff9d";
+/** Runs of them, which need no segmenter (it takes many times as long), and what is between. */
+const RUNS = new RegExp(`([${ALONE}]+)(?![^${ALONE}])|[${ALONE}]?[^${ALONE}]+`, "gu");
 const NO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}]$/u;
 /** Format characters that are seen: the soft hyphen, and marks that stand before a number. */
 const SEEN = /^[\u00ad\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]$/u;
@@ -21,12 +26,20 @@ const segmenter = new Intl.Segmenter();
 
 /** The clusters of a text without control characters other than LF and tab. */
 export function clustersOf(text: string): Cluster[] {
-  if (ASCII.test(text))
-    return Array.from(text, (character) => ({ text: character, width: 1, certain: true }));
-  return Array.from(segmenter.segment(text), ({ segment }) => segment).flatMap((segment) => {
+  const clusters: Cluster[] = [];
+  for (const [run, alone] of text.matchAll(RUNS)) {
+    if (alone === undefined) addSegments(run, clusters);
+    else for (const character of alone) clusters.push(clusterOf(character));
+  }
+  return clusters;
+}
+
+function addSegments(run: string, clusters: Cluster[]): void {
+  for (const { segment } of segmenter.segment(run)) {
     const cluster = clusterOf(segment);
-    return cluster.width <= WIDEST ? [cluster] : Array.from(segment, clusterOf);
-  });
+    if (cluster.width <= WIDEST) clusters.push(cluster);
+    else for (const character of segment) clusters.push(clusterOf(character));
+  }
 }
 
 /**

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { EventBody, LinefeedEvent } from "../../src/protocol/event.ts";
 import { visible } from "../../src/render/visible.ts";
-import { fit, widthOf } from "../../src/render/width.ts";
+import { clustersOf, fit, widthOf } from "../../src/render/width.ts";
 import { cells, render, renderer, screen } from "./support.ts";
 
 const stamped = (body: EventBody): LinefeedEvent => ({ ...body, seq: 1, ts: "", session_id: null });
@@ -264,6 +264,14 @@ describe("width", () => {
     ["\u00ad", 1],
   ])("of %j is at most %i", (text, width) => {
     expect(widthOf(text)).toBe(width);
+  });
+
+  it("the clusters are those of the segmenter", () => {
+    const text = "ab\tc é e\u0301x 漢字が\u3099 한국\u11a8 👩‍❤️‍👩 ❤️. 🇩🇪🇫🇷 नि– «Ä» ─┼ 👍🏽a\u0301";
+    const segments = Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
+    // The widest is taken apart.
+    const apart = segments.flatMap((segment) => (widthOf(segment) > 8 ? Array.from(segment) : [segment]));
+    expect(clustersOf(text).map((cluster) => cluster.text)).toEqual(apart);
   });
 
   it("fit keeps what fits, and says where it cut", () => {
