@@ -15,7 +15,13 @@ interface Rules {
 }
 
 function policy(cwd: string, { allow = "", deny = "", mode = "default" }: Rules): PermissionPolicy {
-  return { mode, allow: parseRules(allow, cwd), deny: parseRules(deny, cwd), roots: [cwd] };
+  return {
+    mode,
+    allow: parseRules(allow, cwd),
+    deny: parseRules(deny, cwd),
+    roots: [cwd],
+    secretFolders: [],
+  };
 }
 
 const runs = (command: string, rules: Rules) =>
