@@ -6,9 +6,11 @@ import { afterAll } from "vitest";
 
 // A real bash in which every program is a stub that records its arguments: no program is found, no builtin is
 // enabled, and what bash does instead is to write down what it was to run. Paths (with a slash) are not recorded.
+// Newlines are replaced, since bash writes out at each, and so records of a pipeline would mix.
 const ENVIRONMENT_FILE = `
 command_not_found_handle() {
-  enable printf return
+  enable printf return set
+  set -- "\${@//$'\\n'/$'\\x1e'}"
   printf '%s\\0' "$#" "$@" >&3
   return "$STATUS"
 }
@@ -77,7 +79,7 @@ function argumentLists(record: string): string[][] {
   const lists: string[][] = [];
   for (let at = 0; at < fields.length;) {
     const count = Number(fields[at]);
-    lists.push(fields.slice(at + 1, at + 1 + count));
+    lists.push(fields.slice(at + 1, at + 1 + count).map((field) => field.replaceAll("\x1e", "\n")));
     at += 1 + count;
   }
   return lists;
