@@ -104,15 +104,21 @@ const RUNNERS = new Set(
   ).split(" "),
 );
 
+/** Why a denying rule must stop a command: it is covered, or may hide one that is. */
+export type Hit = { kind: "covers"; command: SimpleCommand } | { kind: "may_hide"; why: string };
+
 /**
- * Whether a denying rule must stop a command: one of its simple commands is covered, by whatever path and in
- * whatever case its program is called; or it is not understood, or runs another one, and so may hide what
- * the rule denies.
+ * What a denying rule finds in a command: a simple command that it covers, by whatever path and in whatever case
+ * its program is called; or that the command is not understood, or runs another one, and so may hide what the
+ * rule denies. Undefined if there is nothing of it.
  */
-export function mayHide(pattern: CommandPattern, command: string): boolean {
+export function findHit(pattern: CommandPattern, command: string): Hit | undefined {
   const understood = understand(command);
-  if ("why" in understood) return true;
-  return understood.commands.some(({ words }) => RUNNERS.has(nameOf(words[0].text)) || mayBe(pattern, words));
+  if ("why" in understood) return { kind: "may_hide", why: understood.why };
+  const covered = understood.commands.find(({ words }) => mayBe(pattern, words));
+  if (covered) return { kind: "covers", command: covered };
+  const runner = understood.commands.find(({ words }) => RUNNERS.has(nameOf(words[0].text)));
+  return runner && { kind: "may_hide", why: `${nameOf(runner.words[0].text)} runs other programs` };
 }
 
 /** The name of a program without its folder, in small letters. */

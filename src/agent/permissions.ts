@@ -1,7 +1,7 @@
 import type { PermissionMode } from "../protocol/words.ts";
 import type { Access } from "../tools/tool.ts";
 import { foldName, givesOrders, isInside, isSecret } from "../tools/paths.ts";
-import { findGap, mayHide, ruleFor, type Gap } from "./command-rules.ts";
+import { findGap, findHit, ruleFor, type Gap } from "./command-rules.ts";
 import { coversPath, mayCoverPath, type Rule, type RuleMatch } from "./rules.ts";
 import { sourceOf } from "./shell-commands.ts";
 
@@ -40,9 +40,12 @@ export function decide(tool: string, access: Access, policy: PermissionPolicy): 
 function denies({ tool: named, match }: Rule, tool: string, access: Access): boolean {
   switch (match.kind) {
     case "all":
+    case "other":
       return named === tool;
     case "command":
-      return named === tool && access.kind === "execute" && mayHide(match.pattern, access.command);
+      return (
+        named === tool && access.kind === "execute" && findHit(match.pattern, access.command) !== undefined
+      );
     case "path":
       return (
         access.kind !== "execute" &&
@@ -59,9 +62,14 @@ function concerns(tool: string, kind: FileAccess["kind"]): boolean {
 }
 
 function denialBy({ text, match }: Rule, access: Access): string {
-  const denial = `the rule ${text} denies it (--disallowed-tools)`;
-  if (match.kind !== "command" || access.kind !== "execute") return denial;
-  return `${denial}, or may: what runs other programs, or is not understood, is denied too. The command: ${named(access.command)}`;
+  const rule = `the rule ${text} of --disallowed-tools`;
+  const hit =
+    match.kind === "command" && access.kind === "execute"
+      ? findHit(match.pattern, access.command)
+      : undefined;
+  if (access.kind !== "execute" || hit === undefined) return `${rule} denies it`;
+  if (hit.kind === "covers") return `${rule} denies the command ${named(sourceOf(hit.command))}`;
+  return `${rule} denies what this command may hide, since ${hit.why}. The command: ${named(access.command)}`;
 }
 
 function decideCommand(tool: string, command: string, { allow }: PermissionPolicy): Decision {
@@ -114,9 +122,8 @@ function decideFile(tool: string, access: FileAccess, policy: PermissionPolicy):
 
 /** A guarded file is allowed only by a rule that names such a file: `Read(.env)`, not `Read(**)`. */
 function allowsFile(match: RuleMatch, access: FileAccess, policy: PermissionPolicy): boolean {
-  if (match.kind === "command" || (match.kind === "path" && !coversPath(match, access.path))) return false;
-  if (guardOf(access, policy) === undefined) return true;
-  if (match.kind === "all") return false;
+  if (match.kind === "all") return guardOf(access, policy) === undefined;
+  if (match.kind !== "path" || !coversPath(match, access.path)) return false;
   const meant: FileAccess = { ...access, path: `${match.root}/${match.glob}` };
   return sensitivity(access, policy).every((kind) => sensitivity(meant, policy).includes(kind));
 }

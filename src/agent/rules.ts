@@ -6,7 +6,9 @@ export type RuleMatch =
   | { kind: "all" }
   | { kind: "command"; pattern: CommandPattern }
   /** What lies under `root` (absolute, links resolved) and fits `glob`; with an empty one all of it. */
-  | { kind: "path"; root: string; glob: string };
+  | { kind: "path"; root: string; glob: string }
+  /** A pattern of a tool that is not ours: it allows nothing, and denies every call. */
+  | { kind: "other" };
 
 /** A permission rule: `Bash`, `Bash(git log *)`, `Read(src/**)`. */
 export interface Rule {

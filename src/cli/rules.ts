@@ -39,6 +39,7 @@ function matchOf(tool: string, pattern: string, text: string, cwd: string): Rule
     throw ruleError(text, `the brackets are empty; ${tool} alone means every call`);
   }
   if (PATH_TOOLS.includes(tool)) return pathMatch(pattern.trim(), text, cwd);
+  if (tool !== "Bash") return { kind: "other" };
   return pattern.trim() === "*" ? { kind: "all" } : commandMatch(pattern, text);
 }
 
@@ -94,7 +95,7 @@ function splitOutsideBrackets(list: string): string[] {
   let depth = 0;
   let at = 0;
   while (at < list.length) {
-    const isCommand = depth > 0 && !PATH_TOOLS.some((tool) => part.startsWith(`${tool}(`));
+    const isCommand = depth > 0 && part.startsWith("Bash(");
     COMMAND_PIECE.lastIndex = at;
     const piece = (isCommand && COMMAND_PIECE.exec(list)?.[0]) || list.charAt(at);
     at += piece.length;

@@ -133,6 +133,18 @@ describe("a denial says what to do", () => {
     expect(reasonFor("ls $(x)")).toMatch(/The command: ls \$\(x\)$/);
   });
 
+  it("says what a denying rule found", () => {
+    const rules = { mode: "bypass", deny: "Bash(rm *)" } as const;
+    const rule = "the rule Bash(rm *) of --disallowed-tools denies";
+    expect(reasonFor("ls && /bin/rm -f 'a b'", rules)).toBe(`${rule} the command /bin/rm -f 'a b'`);
+    expect(reasonFor("ls | xargs rm", rules)).toBe(
+      `${rule} what this command may hide, since xargs runs other programs. The command: ls | xargs rm`,
+    );
+    expect(reasonFor("ls &", rules)).toContain(
+      "since & starts something in the background. The command: ls &",
+    );
+  });
+
   it("stays short, and cuts no character", () => {
     for (const command of [`ls '${"😀".repeat(5000)}'`, `ls $(${"x".repeat(5000)})`, "x".repeat(5000)]) {
       expect(reasonFor(command).length).toBeLessThan(800);
@@ -279,5 +291,7 @@ describe("a rule that cannot mean anything is refused", () => {
       "WebFetch",
       "mcp__server__tool",
     ]);
+    const patterns = "WebFetch(domain:{a}) mcp__x(it's $y),Read(it's/**)";
+    expect(parseRules(patterns, "/").map(({ match }) => match.kind)).toEqual(["other", "other", "path"]);
   });
 });
