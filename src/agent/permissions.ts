@@ -1,7 +1,9 @@
 import type { PermissionMode } from "../protocol/words.ts";
 import type { Access } from "../tools/tool.ts";
-import { isInside, isSecret } from "../tools/paths.ts";
-import { coversCommand, coversPath, mayHideCommand, type Rule, type RuleMatch } from "./rules.ts";
+import { foldName, givesOrders, isInside, isSecret } from "../tools/paths.ts";
+import { findGap, findHit, ruleFor, type Gap } from "./command-rules.ts";
+import { coversPath, mayCoverPath, type Rule, type RuleMatch } from "./rules.ts";
+import { sourceOf } from "./shell-commands.ts";
 
 export interface PermissionPolicy {
   mode: PermissionMode;
@@ -10,75 +12,154 @@ export interface PermissionPolicy {
   deny: readonly Rule[];
   /** The working folder and every `--add-dir`, with links resolved. */
   roots: readonly string[];
+  /** Folders whose files count as secret whatever their names, with links resolved: linefeed's own state. */
+  secretFolders: readonly string[];
 }
 
 export type Decision = { allowed: true } | { allowed: false; reason: string };
 
+type FileAccess = Exclude<Access, { kind: "execute" }>;
+
+/** How much of a command a reason names, in UTF-16 code units. */
+const NAMED_UNITS = 200;
+
 /** Whether a call may run. Pure; nobody is ever asked, what is not allowed is denied. */
 export function decide(tool: string, access: Access, policy: PermissionPolicy): Decision {
-  const denying = policy.deny.find((rule) => rule.tool === tool && denies(rule, access));
-  if (denying) return { allowed: false, reason: `the rule ${denying.text} denies it (--disallowed-tools)` };
+  const denying = policy.deny.find((rule) => denies(rule, tool, access));
+  if (denying) return { allowed: false, reason: denialBy(denying, access) };
   if (policy.mode === "bypass") return { allowed: true };
   if (policy.mode === "plan" && access.kind !== "read") {
     return { allowed: false, reason: "the mode plan allows reading only; use another --permission-mode" };
   }
-  if (policy.allow.some((rule) => rule.tool === tool && allows(rule, access))) return { allowed: true };
-  return byMode(tool, access, policy);
+  return access.kind === "execute"
+    ? decideCommand(tool, access.command, policy)
+    : decideFile(tool, access, policy);
 }
 
-function denies({ match }: Rule, access: Access): boolean {
+/** A denied path is denied to every tool that could do the same to it; a denied tool is only itself. */
+function denies({ tool: named, match }: Rule, tool: string, access: Access): boolean {
   switch (match.kind) {
     case "all":
-      return true;
+    case "other":
+      return named === tool;
     case "command":
-      return access.kind === "execute" && mayHideCommand(match.words, access.command);
+      return (
+        named === tool && access.kind === "execute" && findHit(match.pattern, access.command) !== undefined
+      );
     case "path":
       return (
-        access.kind !== "execute" && (coversPath(match, access.path) || coversPath(match, access.requested))
+        access.kind !== "execute" &&
+        (named === tool || concerns(named, access.kind)) &&
+        (mayCoverPath(match, access.path) || mayCoverPath(match, access.requested))
       );
     default:
       return match satisfies never;
   }
 }
 
-/** A file that may hold secrets is allowed only by a rule that names such a file: `Read(.env)`, not `Read(**)`. */
-function allows({ match }: Rule, access: Access): boolean {
-  if (access.kind !== "execute" && isSecret(access.path) && !namesSecrets(match)) return false;
-  switch (match.kind) {
-    case "all":
-      return true;
-    case "command":
-      return access.kind === "execute" && coversCommand(match.words, access.command);
-    case "path":
-      return access.kind !== "execute" && coversPath(match, access.path);
-    default:
-      return match satisfies never;
-  }
+function concerns(tool: string, kind: FileAccess["kind"]): boolean {
+  return kind === "read" ? tool === "Read" : tool === "Write" || tool === "Edit";
 }
 
-function namesSecrets(match: RuleMatch): boolean {
-  return match.kind === "path" && isSecret(`${match.root}/${match.glob}`);
+function denialBy({ text, match }: Rule, access: Access): string {
+  const rule = `the rule ${text} of --disallowed-tools`;
+  const hit =
+    match.kind === "command" && access.kind === "execute"
+      ? findHit(match.pattern, access.command)
+      : undefined;
+  if (access.kind !== "execute" || hit === undefined) return `${rule} denies it`;
+  if (hit.kind === "covers") return `${rule} denies the command ${named(sourceOf(hit.command))}`;
+  return `${rule} denies what this command may hide, since ${hit.why}. The command: ${named(access.command)}`;
 }
 
-function byMode(tool: string, access: Access, policy: PermissionPolicy): Decision {
-  if (access.kind === "execute") {
+function decideCommand(tool: string, command: string, { allow }: PermissionPolicy): Decision {
+  const matches = allow.filter((rule) => rule.tool === tool).map(({ match }) => match);
+  if (matches.some(({ kind }) => kind === "all")) return { allowed: true };
+  const patterns = matches.flatMap((match) => (match.kind === "command" ? [match.pattern] : []));
+  const gap = findGap(patterns, command);
+  return gap === undefined ? { allowed: true } : { allowed: false, reason: reasonOf(gap, tool, command) };
+}
+
+function reasonOf(gap: Gap, tool: string, command: string): string {
+  if (gap.kind === "not_understood") {
+    return (
+      `a rule ${tool}(…) cannot cover this command, since ${gap.why}; use simple commands of literal words, joined by ` +
+      `&&, ||, ; or |, or allow every command with --allowed-tools ${tool}. The command: ${named(command)}`
+    );
+  }
+  const source = sourceOf(gap.command);
+  const part = gap.parts > 1 ? ` (command ${gap.part} of ${gap.parts} in it)` : "";
+  const rule = source.length > NAMED_UNITS ? undefined : ruleFor(tool, gap.command);
+  const cure = rule ?? `such as ${tool}(${named(gap.command.words[0].source)} *)`;
+  return `no rule allows the command ${named(source)}${part}; allow it with the rule ${cure} in --allowed-tools, or every command with ${tool}`;
+}
+
+function named(text: string): string {
+  return text.length > NAMED_UNITS ? `${text.slice(0, NAMED_UNITS).toWellFormed()}…` : text;
+}
+
+function decideFile(tool: string, access: FileAccess, policy: PermissionPolicy): Decision {
+  const { allow, mode, roots } = policy;
+  const guarded = guardOf(access, policy);
+  if (allow.some((rule) => rule.tool === tool && allowsFile(rule.match, access, policy))) {
+    return { allowed: true };
+  }
+  if (guarded !== undefined) {
     return {
       allowed: false,
-      reason: `no rule allows this command; allow it with --allowed-tools "${tool}(…)", or all with ${tool}`,
+      reason: `${guarded}; allow it by name with --allowed-tools "${tool}(${access.path})"`,
     };
   }
-  if (isSecret(access.path)) {
-    return {
-      allowed: false,
-      reason: `it may hold secrets; allow it by name with --allowed-tools "${tool}(${access.path})"`,
-    };
-  }
-  if (!policy.roots.some((root) => isInside(access.path, root))) {
+  if (!roots.some((root) => isInside(access.path, root))) {
     return { allowed: false, reason: `it lies outside the working folder; add its folder with --add-dir` };
   }
-  if (access.kind === "read" || policy.mode === "accept-edits") return { allowed: true };
+  if (access.kind === "read" || mode === "accept-edits") return { allowed: true };
   return {
     allowed: false,
     reason: `writing needs --permission-mode accept-edits or --allowed-tools ${tool}`,
   };
+}
+
+/** A guarded file is allowed only by a rule that names such a file: `Read(.env)`, not `Read(**)`. */
+function allowsFile(match: RuleMatch, access: FileAccess, policy: PermissionPolicy): boolean {
+  if (match.kind === "all") return guardOf(access, policy) === undefined;
+  if (match.kind !== "path" || !coversPath(match, access.path)) return false;
+  const meant: FileAccess = { ...access, path: `${match.root}/${match.glob}` };
+  return sensitivity(access, policy).every((kind) => sensitivity(meant, policy).includes(kind));
+}
+
+type Sensitivity = "secret" | "orders" | "state";
+
+/** What makes a file one that takes a rule of its own. */
+function sensitivity({ kind, path }: FileAccess, policy: PermissionPolicy): Sensitivity[] {
+  const kinds: Sensitivity[] = [];
+  if (isSecret(path)) kinds.push("secret");
+  if (kind === "write" && givesOrders(path)) kinds.push("orders");
+  if (isOwnState(path, policy)) kinds.push("state");
+  return kinds;
+}
+
+/** A folder in there that was given to the run, to work in or for long outputs, is its own. */
+function isOwnState(path: string, { secretFolders, roots }: PermissionPolicy): boolean {
+  const folded = foldName(path);
+  return secretFolders.map(foldName).some((folder) => {
+    const given = roots.filter((root) => isInside(foldName(root), folder));
+    return isInside(folded, folder) && !given.some((root) => isInside(path, root));
+  });
+}
+
+function guardOf(access: FileAccess, policy: PermissionPolicy): string | undefined {
+  const [kind] = sensitivity(access, policy);
+  switch (kind) {
+    case undefined:
+      return undefined;
+    case "secret":
+      return "it may hold secrets";
+    case "state":
+      return "it belongs to linefeed's own state";
+    case "orders":
+      return "writing it may make code run later";
+    default:
+      return kind satisfies never;
+  }
 }

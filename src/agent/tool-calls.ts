@@ -15,7 +15,7 @@ export interface ToolRunner {
   tools: () => Promise<readonly Tool[]>;
   policy: PermissionPolicy;
   /** The context of a call, but for what belongs to the single call. */
-  context: Omit<ToolContext, "toolUseId" | "signal">;
+  context: Omit<ToolContext, "toolUseId" | "signal" | "mayRead">;
 }
 
 type ToolEnd = EventBodyOf<"tool_end">;
@@ -183,7 +183,9 @@ async function* runReady(
     input: block.input,
     summary: tool.summary(input),
   };
-  const running = tool.run(input, { ...runner.context, toolUseId: block.id, signal });
+  const mayRead = (path: string) =>
+    decide(tool.name, { kind: "read", path, requested: path }, runner.policy).allowed;
+  const running = tool.run(input, { ...runner.context, toolUseId: block.id, signal, mayRead });
   const result = yield* outputOf(block.id, running);
   if (result.outputFile !== null) {
     yield {

@@ -1,5 +1,6 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { broadRuleNotices } from "../agent/broad-rules.ts";
 import { AgentError } from "../protocol/errors.ts";
 import type { ProviderOptions, RunOptions } from "../run/options.ts";
 import { newSessionId } from "../run/session-id.ts";
@@ -7,6 +8,7 @@ import { isToolName, TOOL_NAMES, type ToolName } from "../tools/registry.ts";
 import type { RunFlags } from "./flags.ts";
 import type { Prompt } from "./prompt.ts";
 import { parseRules } from "./rules.ts";
+import { stateDirectory } from "./state-directory.ts";
 import { splitList } from "./values.ts";
 
 const DEFAULT_MODEL = "claude-opus-5-5";
@@ -40,6 +42,7 @@ export async function checkOptions(flags: RunFlags, env: NodeJS.ProcessEnv): Pro
     permissionMode: flags.dangerouslySkipPermissions ? "bypass" : (flags.permissionMode ?? "default"),
     cwd,
     addDirs: (flags.addDir ?? []).map((path) => folder(path, "--add-dir", cwd)),
+    secretFolders: [stateDirectory(env)].filter((path) => path !== undefined),
     maxSteps: flags.maxSteps,
     timeoutMs: flags.timeout,
     toolTimeoutMs: flags.toolTimeout,
@@ -59,7 +62,13 @@ export async function checkOptions(flags: RunFlags, env: NodeJS.ProcessEnv): Pro
 }
 
 export function withPrompt(options: CheckedOptions, prompt: Prompt): RunOptions {
-  return { ...options, prompts: [prompt.text], notices: prompt.notices };
+  return { ...options, prompts: [prompt.text], notices: [...prompt.notices, ...ruleNotices(options)] };
+}
+
+/** Where rules decide about commands at all, those that decide little. */
+function ruleNotices({ permissionMode, tools, allow }: CheckedOptions): RunOptions["notices"] {
+  const decide = permissionMode === "default" || permissionMode === "accept-edits";
+  return decide && tools.includes("Bash") ? broadRuleNotices(allow) : [];
 }
 
 function modelOf(flags: RunFlags, provider: ProviderOptions, env: NodeJS.ProcessEnv): string {

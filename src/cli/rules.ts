@@ -1,6 +1,8 @@
 import { realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { commandPattern } from "../agent/command-rules.ts";
 import type { Rule, RuleMatch } from "../agent/rules.ts";
+import { NotUnderstood } from "../agent/shell-words.ts";
 import { AgentError } from "../protocol/errors.ts";
 import { distance } from "./near-command.ts";
 
@@ -32,15 +34,23 @@ function parseRule(text: string, cwd: string): Rule {
 }
 
 function matchOf(tool: string, pattern: string, text: string, cwd: string): RuleMatch {
-  // `Bash(git log:*)` is how users of other agents write a prefix.
-  const words = pattern.replace(/:\*$/, " *").trim().split(/\s+/);
   // Empty brackets come from unset variables, and must not mean everything.
-  const isPrefixOfAll = words.join(" ") === "*" && pattern.trim() !== "*";
-  if (words.join("") === "" || isPrefixOfAll) {
+  if (/^\s*(?::\*)?\s*$/.test(pattern)) {
     throw ruleError(text, `the brackets are empty; ${tool} alone means every call`);
   }
   if (PATH_TOOLS.includes(tool)) return pathMatch(pattern.trim(), text, cwd);
-  return words[0] === "*" && words.length === 1 ? { kind: "all" } : { kind: "command", words };
+  if (tool !== "Bash") return { kind: "other" };
+  return pattern.trim() === "*" ? { kind: "all" } : commandMatch(pattern, text);
+}
+
+function commandMatch(pattern: string, text: string): RuleMatch {
+  try {
+    // `Bash(git log:*)` is how users of other agents write a prefix.
+    return { kind: "command", pattern: commandPattern(pattern.replace(/:\*$/, " *")) };
+  } catch (error) {
+    if (error instanceof NotUnderstood) throw ruleError(text, error.message);
+    throw error;
+  }
 }
 
 function pathMatch(pattern: string, text: string, cwd: string): RuleMatch {
@@ -60,7 +70,8 @@ function pathMatch(pattern: string, text: string, cwd: string): RuleMatch {
   };
 }
 
-function realAsFarAsItExists(path: string): string {
+/** A path with its links resolved, those parts at least that exist. */
+export function realAsFarAsItExists(path: string): string {
   try {
     return realpathSync(path);
   } catch {
@@ -75,18 +86,26 @@ function ruleError(text: string, why: string): AgentError {
   return new AgentError("usage", `cannot use the rule "${text}": ${why}`);
 }
 
+/** In the brackets of a command, quotes are those of the shell; in those of a path they are part of it. */
+const COMMAND_PIECE = /\\.|'[^']*'|"(?:\\.|[^"\\])*"|./gsu;
+
 function splitOutsideBrackets(list: string): string[] {
   const parts: string[] = [];
   let part = "";
   let depth = 0;
-  for (const character of list) {
-    if (character === "(") depth += 1;
-    if (character === ")") depth -= 1;
-    if (depth <= 0 && /[\s,]/.test(character)) {
+  let at = 0;
+  while (at < list.length) {
+    const isCommand = depth > 0 && part.startsWith("Bash(");
+    COMMAND_PIECE.lastIndex = at;
+    const piece = (isCommand && COMMAND_PIECE.exec(list)?.[0]) || list.charAt(at);
+    at += piece.length;
+    if (piece === "(") depth += 1;
+    if (piece === ")") depth -= 1;
+    if (depth <= 0 && /^[\s,]$/.test(piece)) {
       if (part !== "") parts.push(part);
       part = "";
     } else {
-      part += character;
+      part += piece;
     }
   }
   if (part !== "") parts.push(part);

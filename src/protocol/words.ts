@@ -40,6 +40,8 @@ export type NoticeLevel = (typeof NOTICE_LEVELS)[number];
 /** Each notice code with what it means; the documentation is made from this table. */
 export const NOTICES = {
   permission_denied: "A tool call was refused; the message names the tool, the rule and the cure.",
+  broad_rule:
+    "A rule of --allowed-tools is as good as Bash, since its program runs other programs; the message names it.",
   malformed_provider_frame: "The provider sent a frame that could not be read; it was skipped.",
   unknown_provider_event: "The provider sent something that this version does not know; it was skipped.",
   instructions_used:

@@ -38,6 +38,8 @@ export interface RunOptions {
   cwd: string;
   /** Further folders that may be read, absolute, with links resolved. */
   addDirs: string[];
+  /** Folders that no call may look into without a rule that names them: linefeed's own state. Absolute, links resolved. */
+  secretFolders: string[];
   maxSteps: number | undefined;
   timeoutMs: number | undefined;
   toolTimeoutMs: number;

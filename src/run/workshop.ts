@@ -32,6 +32,7 @@ export class Workshop {
       allow: options.allow,
       deny: options.deny,
       roots,
+      secretFolders: options.secretFolders,
     };
     this.context = {
       cwd: options.cwd,

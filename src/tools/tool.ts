@@ -21,6 +21,11 @@ export interface ToolContext {
   timeoutMs: number;
   /** The folder for whole outputs that are too long for the model; made on first use. */
   outputDirectory(): string;
+  /**
+   * Whether the permission rules let this tool read a file, by its absolute path with links resolved. A search is
+   * allowed as a whole by its folder; what it finds in there is shown only where this says so.
+   */
+  mayRead(path: string): boolean;
   /** The environment for child processes, without the model's keys. */
   environment: NodeJS.ProcessEnv;
   /** Value of the environment variable that marks every process of this run. */

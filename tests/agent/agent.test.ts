@@ -377,7 +377,7 @@ describe("the loop", () => {
     const denying = testAgent(client, [testTool("Do", neverRuns)], {
       runner: {
         tools: async () => [testTool("Do", neverRuns)],
-        policy: { mode: "default", allow: [], deny: [], roots: ["/"] },
+        policy: { mode: "default", allow: [], deny: [], roots: ["/"], secretFolders: [] },
         context: {
           cwd: "/",
           clock: { now: () => 0, active: () => 0, sleep: async () => undefined },

@@ -60,7 +60,7 @@ export function testAgentOptions(client: ModelClient, tools: Tool[]): AgentOptio
     },
     runner: {
       tools: async () => tools,
-      policy: { mode: "bypass", allow: [], deny: [], roots: ["/"] },
+      policy: { mode: "bypass", allow: [], deny: [], roots: ["/"], secretFolders: [] },
       context: {
         cwd: "/",
         clock: systemClock,

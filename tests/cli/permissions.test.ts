@@ -1,21 +1,22 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { broadRuleNotices } from "../../src/agent/broad-rules.ts";
 import { decide, type PermissionPolicy } from "../../src/agent/permissions.ts";
 import { parseRules } from "../../src/cli/rules.ts";
-import type { PermissionMode } from "../../src/protocol/words.ts";
 import { resolveExisting } from "../../src/tools/workspace.ts";
 import { resolve } from "node:path";
 import { temporaryFolder } from "../support/cli.ts";
-
-interface Rules {
-  allow?: string;
-  deny?: string;
-  mode?: PermissionMode;
-}
+import type { Rules } from "./verdicts.ts";
 
 function policy(cwd: string, { allow = "", deny = "", mode = "default" }: Rules): PermissionPolicy {
-  return { mode, allow: parseRules(allow, cwd), deny: parseRules(deny, cwd), roots: [cwd] };
+  return {
+    mode,
+    allow: parseRules(allow, cwd),
+    deny: parseRules(deny, cwd),
+    roots: [cwd],
+    secretFolders: [],
+  };
 }
 
 const runs = (command: string, rules: Rules) =>
@@ -113,6 +114,87 @@ describe("commands", () => {
   });
 });
 
+describe("a denial says what to do", () => {
+  const reasonFor = (command: string, rules: Rules = {}) => {
+    const decision = decide("Bash", { kind: "execute", command }, policy("/nowhere", rules));
+    return decision.allowed ? "" : decision.reason;
+  };
+
+  it("names the command that no rule covers, and the rule that would", () => {
+    expect(reasonFor("ls -l && git  push 'a b' 2>&1", { allow: "Bash(ls *)" })).toBe(
+      "no rule allows the command git push 'a b' (command 2 of 2 in it); " +
+        "allow it with the rule Bash(git push 'a b') in --allowed-tools, or every command with Bash",
+    );
+    expect(runs("git push 'a b'", { allow: "Read Bash(git push 'a b')" })).toBe(true);
+  });
+
+  it("says what is not understood", () => {
+    expect(reasonFor("ls $(x)")).toContain("since a $ is expanded by the shell");
+    expect(reasonFor("ls $(x)")).toMatch(/The command: ls \$\(x\)$/);
+  });
+
+  it("says what a denying rule found", () => {
+    const rules = { mode: "bypass", deny: "Bash(rm *)" } as const;
+    const rule = "the rule Bash(rm *) of --disallowed-tools denies";
+    expect(reasonFor("ls && /bin/rm -f 'a b'", rules)).toBe(`${rule} the command /bin/rm -f 'a b'`);
+    expect(reasonFor("ls | xargs rm", rules)).toBe(
+      `${rule} what this command may hide, since xargs runs other programs. The command: ls | xargs rm`,
+    );
+    expect(reasonFor("ls &", rules)).toContain(
+      "since & starts something in the background. The command: ls &",
+    );
+  });
+
+  it("stays short, and cuts no character", () => {
+    for (const command of [`ls '${"😀".repeat(5000)}'`, `ls $(${"x".repeat(5000)})`, "x".repeat(5000)]) {
+      expect(reasonFor(command).length).toBeLessThan(800);
+      expect(reasonFor(command).isWellFormed()).toBe(true);
+    }
+  });
+});
+
+describe("a rule that is as good as Bash", () => {
+  const notices = (allow: string) => broadRuleNotices(parseRules(allow, "/"));
+
+  it.each([
+    "Bash(git *)",
+    "Bash(git:*)",
+    "Bash(git -C * *)",
+    "Bash(npm *)",
+    "Bash(python *)",
+    "Bash(python3.12 -u *)",
+    "Bash(/usr/bin/env *)",
+    "Bash(env A=b *)",
+    "Bash(timeout 10 *)",
+    "Bash(find *)",
+    "Bash(find . *)",
+    "Bash(bash -c *)",
+    "Bash(xargs *)",
+    "Bash(export *)",
+    "Bash(* --version)",
+  ])("%s is told", (rule) => {
+    expect(notices(`${rule},${rule}`).map(({ message }) => message)).toEqual([
+      expect.stringContaining(`the rule ${rule} is as good as Bash: `),
+    ]);
+  });
+
+  it.each([
+    "Bash",
+    "Bash(*)",
+    "Bash,Bash(git *)",
+    "Bash(git log *)",
+    "Bash(npm test)",
+    "Bash(npm run build *)",
+    "Bash(python -m pytest *)",
+    "Bash(timeout 10 npm test *)",
+    "Bash(ls *)",
+    "Bash(source venv/bin/activate)",
+    "Read(**)",
+  ])("%s is not", (rules) => {
+    expect(notices(rules)).toEqual([]);
+  });
+});
+
 describe("paths", () => {
   it("are read inside the working folder, but for secrets, and nowhere else", async () => {
     const cwd = workspace();
@@ -189,6 +271,12 @@ describe("a rule that cannot mean anything is refused", () => {
     "read(src/**)",
     "Raed",
     "Bash(ls",
+    "Bash(ls && pwd)",
+    "Bash(ls > x)",
+    "Bash(echo $HOME)",
+    "Bash(echo 'x)",
+    "Bash(A=b npm test)",
+    "Bash(if *)",
     "(ls)",
     "Read({a,b}/**)",
     "Read(~/x)",
@@ -203,5 +291,7 @@ describe("a rule that cannot mean anything is refused", () => {
       "WebFetch",
       "mcp__server__tool",
     ]);
+    const patterns = "WebFetch(domain:{a}) mcp__x(it's $y),Read(it's/**)";
+    expect(parseRules(patterns, "/").map(({ match }) => match.kind)).toEqual(["other", "other", "path"]);
   });
 });

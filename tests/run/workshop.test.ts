@@ -10,6 +10,7 @@ const MARK = `test${process.pid}`;
 const options = {
   cwd: "/",
   addDirs: [],
+  secretFolders: [],
   keepChildren: false,
   permissionMode: "default",
   allow: [],

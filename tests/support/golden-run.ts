@@ -166,7 +166,13 @@ function createAgent(run: GoldenRun, clock: GoldenClock): Agent {
     },
     runner: {
       tools: async () => [fakeBash(run, clock), fakeRead(run, clock)],
-      policy: { mode: "default", allow: parseRules(run.allow ?? "", CWD), deny: [], roots: [CWD] },
+      policy: {
+        mode: "default",
+        allow: parseRules(run.allow ?? "", CWD),
+        deny: [],
+        roots: [CWD],
+        secretFolders: [],
+      },
       context: {
         cwd: CWD,
         clock,
