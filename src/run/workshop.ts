@@ -41,6 +41,7 @@ export class Workshop {
       outputDirectory: () => this.#outputs.get(),
       environment: toolEnvironment(options.environment),
       processMark,
+      seenFiles: new Map(),
     };
   }
 

@@ -1,15 +1,18 @@
+import { createHash } from "node:crypto";
 import { readdir, type FileHandle } from "node:fs/promises";
 import { StringDecoder } from "node:string_decoder";
-import { resolve } from "node:path";
 import * as z from "zod";
+import { ApprovedPaths } from "./approved-path.ts";
 import { fileKind, SNIFF_BYTES, type ImageType } from "./file-kind.ts";
 import { LinePage } from "./line-page.ts";
 import { nearNames } from "./near-names.ts";
-import { openApproved } from "./open-file.ts";
+import { openApproved, readBytes } from "./open-file.ts";
 import { MODEL_UNITS } from "./output.ts";
+import { hashOf } from "./replace-file.ts";
+import { failure, success } from "./results.ts";
+import type { SeenFile } from "./seen-files.ts";
 import { errorCode, summaryLine, systemMessage } from "./text.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
-import { resolveExisting } from "./workspace.ts";
 
 const DEFAULT_LINES = 2000;
 const DIRECTORY_ENTRIES = 100;
@@ -27,32 +30,27 @@ const input = z.strictObject({
 });
 type ReadInput = z.infer<typeof input>;
 
-/** Which path was approved for which call; a call is known by its input object. */
-const approved = new WeakMap<ReadInput, string>();
+const approved = new ApprovedPaths<ReadInput>();
 
+/**
+ * Reads a file: text as numbered lines, at most 2000 of them and 30,000 UTF-16 code units at a time; images up to
+ * 3.75 MiB as images. Files of any size are read in bounded memory, from their beginning to the last line wanted.
+ */
 export const readTool = defineTool<ReadInput>({
   name: "Read",
   description: [
     "Reads a file and returns its lines, each after its number and a tab (as `cat -n`).",
     `At most ${DEFAULT_LINES} lines and ${MODEL_UNITS} characters at a time; read on with \`offset\`.`,
-    "Images (PNG, JPEG, GIF, WebP) are shown. For a folder use another tool.",
+    "Images (PNG, JPEG, GIF, WebP) are shown. For a folder use Glob.",
   ].join(" "),
   input,
   readOnly: true,
   summary: ({ file_path }) => summaryLine(file_path),
-  async access(call, cwd) {
-    const path = await resolveExisting(call.file_path, cwd);
-    approved.set(call, path);
-    return { kind: "read", path, requested: resolve(cwd, call.file_path) };
-  },
+  access: (call, cwd) => approved.access(call, "read", call.file_path, cwd),
   // oxlint-disable-next-line require-yield -- reading a file has no live output
   async *run(call, context) {
     try {
-      return await read(
-        call,
-        approved.get(call) ?? (await resolveExisting(call.file_path, context.cwd)),
-        context,
-      );
+      return await read(call, approved.of(call), context);
     } catch (error) {
       return failure(`${call.file_path} could not be read: ${systemMessage(error)}`);
     }
@@ -75,7 +73,7 @@ async function read(call: ReadInput, path: string, context: ToolContext): Promis
       return failure(`${call.file_path} changed its place while it was opened; it was not read.`);
     case "file":
       try {
-        return await readOpen(call, opened.handle, opened.size, context.signal);
+        return await readOpen(call, path, opened.handle, context);
       } finally {
         await opened.handle.close();
       }
@@ -86,20 +84,23 @@ async function read(call: ReadInput, path: string, context: ToolContext): Promis
 
 async function readOpen(
   call: ReadInput,
+  path: string,
   handle: FileHandle,
-  size: number,
-  signal: AbortSignal,
+  context: ToolContext,
 ): Promise<ToolResult> {
   const chunk = Buffer.alloc(CHUNK_BYTES);
   const { bytesRead } = await handle.read(chunk, 0, SNIFF_BYTES, 0);
   const kind = fileKind(chunk.subarray(0, bytesRead));
+  // Before the reading: what is changed meanwhile counts as changed since.
+  const { mtimeNs, size } = await handle.stat({ bigint: true });
+  const see = (hash: SeenFile["hash"]) => context.seenFiles.set(path, { mtimeNs, size, hash });
   switch (kind.kind) {
     case "binary":
       return failure(`${call.file_path} is ${kind.what}; Read shows text and images only.`);
     case "image":
-      return readImage(call, handle, size, kind.mediaType);
+      return readImage(call, handle, kind.mediaType, see);
     case "text":
-      return readText(call, handle, chunk, signal);
+      return readText(call, handle, chunk, { signal: context.signal, see });
     default:
       return kind satisfies never;
   }
@@ -108,62 +109,66 @@ async function readOpen(
 async function readImage(
   call: ReadInput,
   handle: FileHandle,
-  size: number,
   mediaType: ImageType,
+  see: (hash: string) => void,
 ): Promise<ToolResult> {
-  // One byte more than is allowed, in case it has grown.
-  const bytes = Buffer.alloc(Math.min(size, IMAGE_BYTES) + 1);
-  let length = 0;
-  for (let count = 1; count > 0 && length < bytes.length; length += count) {
-    count = (await handle.read(bytes, length, bytes.length - length, length)).bytesRead;
-  }
-  if (length > IMAGE_BYTES) {
+  const bytes = await readBytes(handle, IMAGE_BYTES + 1);
+  if (bytes.length > IMAGE_BYTES) {
     return failure(
       `${call.file_path} is an image of more than ${IMAGE_BYTES} bytes, which is too large; make it smaller.`,
     );
   }
-  const data = bytes.toString("base64", 0, length);
-  return success([{ type: "image", source: { type: "base64", media_type: mediaType, data } }], false);
+  see(hashOf(bytes));
+  const data = bytes.toString("base64");
+  return success([{ type: "image", source: { type: "base64", media_type: mediaType, data } }]);
 }
 
 async function readText(
   call: ReadInput,
   handle: FileHandle,
   chunk: Buffer,
-  signal: AbortSignal,
+  { signal, see }: { signal: AbortSignal; see: (hash: SeenFile["hash"]) => void },
 ): Promise<ToolResult> {
   const offset = call.offset ?? 1;
   const page = new LinePage({ offset, limit: call.limit ?? DEFAULT_LINES, units: MODEL_UNITS });
-  await fillPage(page, handle, chunk, signal);
-  if (signal.aborted) return { ...failure("Cancelled."), status: "cancelled" };
+  const hash = await fillPage(page, handle, chunk, signal);
+  if (signal.aborted) return failure("Cancelled.", "cancelled");
+  see(hash);
   const lines = page.next - 1;
-  if (lines === 0) return success(`(${call.file_path} is empty)`, false);
+  if (lines === 0) return success(`(${call.file_path} is empty)`);
   if (page.shown === 0)
     return failure(`${call.file_path} has only ${lines} lines; there is no line ${offset}.`);
   const notes = [];
   if (page.cut > 0)
     notes.push(`Line ${lines} is too long: ${page.cut} characters left out; see them with Bash.`);
   if (page.more) notes.push(`The file goes on: read on with offset ${page.next}.`);
-  if (notes.length === 0) return success(page.text, false);
+  if (notes.length === 0) return success(page.text);
   // Who asked for so many lines and got them misses nothing.
   return success(`${page.text}\n[${notes.join(" ")}]\n`, page.cut > 0 || page.shown !== call.limit);
 }
 
+/** Returns the hash of the whole file if it was read to its end. */
 async function fillPage(
   page: LinePage,
   handle: FileHandle,
   chunk: Buffer,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string | null> {
   const decoder = new StringDecoder("utf8");
+  const hash = createHash("sha256");
   for (let position = 0; !signal.aborted;) {
     const { bytesRead } = await handle.read(chunk, 0, chunk.length, position);
     const text = bytesRead === 0 ? decoder.end() : decoder.write(chunk.subarray(0, bytesRead));
     const wantsMore = page.add(position === 0 ? text.replace(/^\ufeff/, "") : text);
     position += bytesRead;
-    if (bytesRead === 0) page.end();
-    if (bytesRead === 0 || !wantsMore) return;
+    hash.update(chunk.subarray(0, bytesRead));
+    if (bytesRead === 0) {
+      page.end();
+      return hash.digest("hex");
+    }
+    if (!wantsMore) return null;
   }
+  return null;
 }
 
 async function openFailure(requested: string, path: string, error: unknown): Promise<string> {
@@ -189,12 +194,4 @@ async function directoryText(requested: string, path: string): Promise<string> {
   const more = entries.length - DIRECTORY_ENTRIES;
   const list = [...entries.slice(0, DIRECTORY_ENTRIES), ...(more > 0 ? [`… and ${more} more`] : [])];
   return `${requested} is a folder, not a file. ${list.length > 0 ? `It holds:\n${list.join("\n")}` : "It is empty."}`;
-}
-
-function success(content: ToolResult["content"], truncated: boolean): ToolResult {
-  return { status: "ok", content, exitCode: null, truncated, outputFile: null };
-}
-
-function failure(content: string): ToolResult {
-  return { status: "error", content, exitCode: null, truncated: false, outputFile: null };
 }

@@ -2,6 +2,7 @@ import type * as z from "zod";
 import type { InputBlock } from "../protocol/content.ts";
 import type { ToolStatus } from "../protocol/words.ts";
 import type { Clock } from "./clock.ts";
+import type { SeenFiles } from "./seen-files.ts";
 
 /** What a call wants to do, for the permission rules. */
 export type Access =
@@ -30,6 +31,8 @@ export interface ToolContext {
   environment: NodeJS.ProcessEnv;
   /** Value of the environment variable that marks every process of this run. */
   processMark: string;
+  /** What this run has read and written, to notice what others change in the meantime. */
+  seenFiles: SeenFiles;
 }
 
 /** A piece of live output. */

@@ -385,6 +385,7 @@ describe("the loop", () => {
           outputDirectory: () => "",
           environment: {},
           processMark: "",
+          seenFiles: new Map(),
         },
       },
       call: { maxRetries: 0, idleTimeoutMs: 60_000, includeToolInput: false, random: () => 0 },

@@ -70,6 +70,7 @@ export function testAgentOptions(client: ModelClient, tools: Tool[]): AgentOptio
         },
         environment: {},
         processMark: "test",
+        seenFiles: new Map(),
       },
     },
     limits: { maxSteps: undefined, maxBudgetTokens: undefined },

@@ -41,6 +41,7 @@ export function callContext(more: Partial<ToolContext> = {}): ToolContext {
     outputDirectory: () => cwd,
     environment: toolEnvironment(process.env),
     processMark,
+    seenFiles: new Map(),
     mayRead: () => true,
     ...more,
   };
