@@ -49,6 +49,8 @@ for (const { path, text } of outputFiles) {
     platform: "node",
     target: "node20",
     supported: { "dynamic-import": false },
+    // Only to find the package with ripgrep from where we are; createRequire takes either.
+    define: { "import.meta.url": "__filename" },
   });
   writeFileSync(join(OUT, basename(path)), code);
 }

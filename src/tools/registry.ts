@@ -4,12 +4,16 @@ import type { Tool } from "./tool.ts";
 const LOADERS = {
   Bash: async (): Promise<Tool> => (await import("./bash.ts")).bashTool,
   Read: async (): Promise<Tool> => (await import("./read.ts")).readTool,
+  Write: async (): Promise<Tool> => (await import("./write.ts")).writeTool,
+  Edit: async (): Promise<Tool> => (await import("./edit.ts")).editTool,
+  Glob: async (): Promise<Tool> => (await import("./glob.ts")).globTool,
+  Grep: async (): Promise<Tool> => (await import("./grep.ts")).grepTool,
 } as const satisfies Record<string, () => Promise<Tool>>;
 
 export type ToolName = keyof typeof LOADERS;
 
 /** Every tool, in the order in which the model is shown them. */
-export const TOOL_NAMES: readonly ToolName[] = ["Bash", "Read"];
+export const TOOL_NAMES: readonly ToolName[] = ["Bash", "Read", "Write", "Edit", "Glob", "Grep"];
 
 export function isToolName(name: string): name is ToolName {
   return Object.hasOwn(LOADERS, name);
