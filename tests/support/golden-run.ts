@@ -16,6 +16,7 @@ import { Cancellation } from "../../src/run/cancellation.ts";
 import { loneResult, Tally } from "../../src/run/tally.ts";
 import { VERSION } from "../../src/run/version.ts";
 import type { Clock } from "../../src/tools/clock.ts";
+import { TOOL_NAMES } from "../../src/tools/registry.ts";
 import { defineTool, type ToolContext, type ToolOutput, type ToolResult } from "../../src/tools/tool.ts";
 
 const CWD = "/home/user/project";
@@ -97,7 +98,7 @@ export async function goldenRun(run: GoldenRun): Promise<string> {
     model: "fake",
     provider: "fake",
     cwd: CWD,
-    tools: ["Bash", "Read"],
+    tools: [...TOOL_NAMES],
     permission_mode: "default",
     resumed: false,
   });
@@ -182,6 +183,7 @@ function createAgent(run: GoldenRun, clock: GoldenClock): Agent {
         },
         environment: {},
         processMark: "golden",
+        seenFiles: new Map(),
       },
     },
     limits: { maxSteps: undefined, maxBudgetTokens: undefined, ...run.limits },
