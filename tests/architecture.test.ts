@@ -33,6 +33,7 @@ const LAYERS: Record<string, Layer> = {
   render: { ours: [], types: ["protocol"], packages: ["get-east-asian-width"], node: false },
   testing: { ours: ["protocol"], types: ["model"], node: true },
   run: { ours: ["protocol", "model", "tools", "agent", "emit"], node: true },
+  "index.ts": { ours: ["protocol", "model", "tools", "run"], node: false },
   cli: {
     ours: ["protocol", "model", "tools", "agent", "emit", "render", "run"],
     packages: ["commander"],
@@ -124,8 +125,9 @@ describe("the import table", () => {
 describe("who may touch the world", () => {
   const using = (pattern: RegExp) => sourceFiles().filter((file) => pattern.test(code(file)));
 
-  it("only cli reads the command line and the environment", () => {
-    expect(using(/\bprocess\.(argv|env)\b/).filter((file) => layerOf(file) !== "cli")).toEqual([]);
+  it("only cli reads the command line, and the environment too but for the library's default", () => {
+    expect(using(/\bprocess\.argv\b/).filter((file) => layerOf(file) !== "cli")).toEqual([]);
+    expect(using(/\bprocess\.env\b/).filter((file) => layerOf(file) !== "cli")).toEqual(["run/embed.ts"]);
   });
 
   it("only cli sets the exit code and ends the process", () => {
@@ -170,7 +172,7 @@ describe("the start of the built command", () => {
   });
 
   it("the first request needs neither zod nor undici, and nothing needs the SDK", () => {
-    const inputs = inputsFrom("src/run/create-agent.ts");
+    const inputs = inputsFrom("src/run/assemble-agent.ts");
     expect(inputs).toContain("src/model/anthropic/client.ts");
     expect(packagesOf(inputs)).toEqual(["eventsource-parser"]);
     const all = Object.values(outputs).flatMap((output) => Object.keys(output.inputs));

@@ -5,7 +5,7 @@ import { AgentError, toErrorInfo, type ErrorInfo } from "../protocol/errors.ts";
 import { statusOf } from "../protocol/exit-codes.ts";
 import type { StepStatus, StopReason } from "../protocol/words.ts";
 import { judgeAnswer, judgeCalls } from "./answer.ts";
-import { History } from "./history.ts";
+import type { Conversation } from "./conversation.ts";
 import { checkBudget, checkSteps, type Limits } from "./limits.ts";
 import { callModel, type Batch, type ModelCall, type ModelCallTimes } from "./model-call.ts";
 import { runToolCalls, skipToolCalls, type ToolRunner } from "./tool-calls.ts";
@@ -16,6 +16,8 @@ export interface AgentOptions {
   /** What every request has in common. */
   request: Omit<ModelRequest, "messages">;
   runner: ToolRunner;
+  /** What the session has come to so far; the agent carries it on. */
+  conversation: Conversation;
   limits: Limits;
   call: Pick<ModelCall, "maxRetries" | "idleTimeoutMs" | "includeToolInput" | "random">;
 }
@@ -59,13 +61,12 @@ const LEFT_EARLY: TurnOutcome = { error: null, stopReason: null, text: null, api
  */
 export class Agent {
   readonly #options: AgentOptions;
-  readonly #history = new History();
+  readonly #conversation: Conversation;
   readonly #runUsage = new UsageTotal();
-  #turns = 0;
-  #steps = 0;
 
   constructor(options: AgentOptions) {
     this.#options = options;
+    this.#conversation = options.conversation;
   }
 
   /**
@@ -93,7 +94,7 @@ export class Agent {
     const { clock } = this.#options.runner.context;
     const begun = clock.now();
     const state: TurnState = {
-      turn: (this.#turns += 1),
+      turn: (this.#conversation.turns += 1),
       steps: 0,
       usage: new UsageTotal(),
       times: { apiMs: 0, ttftMs: null },
@@ -133,7 +134,7 @@ export class Agent {
   async *#step(state: TurnState, signal: AbortSignal): AsyncGenerator<Batch, StepEnd, undefined> {
     const { clock } = this.#options.runner.context;
     const begun = clock.now();
-    const step = (this.#steps += 1);
+    const step = (this.#conversation.steps += 1);
     state.steps += 1;
     state.stopReason = null;
     state.text = null;
@@ -173,7 +174,7 @@ export class Agent {
       {
         ...call,
         client,
-        request: { ...request, messages: this.#history.messages },
+        request: { ...request, messages: this.#conversation.history.messages },
         turn: state.turn,
         step,
         clock: runner.context.clock,
@@ -225,7 +226,7 @@ export class Agent {
   }
 
   #record<Body extends EventBody>(state: TurnState, body: Body): Body {
-    this.#history.apply(body);
+    this.#conversation.history.apply(body);
     if (body.type === "message") this.#addUsage(state, body.model, body.usage);
     return body;
   }

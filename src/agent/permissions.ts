@@ -18,7 +18,7 @@ export interface PermissionPolicy {
 
 export type Decision = { allowed: true } | { allowed: false; reason: string };
 
-type FileAccess = Exclude<Access, { kind: "execute" }>;
+type FileAccess = Extract<Access, { kind: "read" | "write" }>;
 
 /** How much of a command a reason names, in UTF-16 code units. */
 const NAMED_UNITS = 200;
@@ -28,12 +28,25 @@ export function decide(tool: string, access: Access, policy: PermissionPolicy): 
   const denying = policy.deny.find((rule) => denies(rule, tool, access));
   if (denying) return { allowed: false, reason: denialBy(denying, access) };
   if (policy.mode === "bypass") return { allowed: true };
-  if (policy.mode === "plan" && access.kind !== "read") {
+  if (policy.mode === "plan" && !readsOnly(access)) {
     return { allowed: false, reason: "the mode plan allows reading only; use another --permission-mode" };
   }
-  return access.kind === "execute"
-    ? decideCommand(tool, access.command, policy)
-    : decideFile(tool, access, policy);
+  switch (access.kind) {
+    case "execute":
+      return decideCommand(tool, access.command, policy);
+    case "read":
+    case "write":
+      return decideFile(tool, access, policy);
+    case "own":
+      // Whoever wrote the tool has put it there to be called.
+      return { allowed: true };
+    default:
+      return access satisfies never;
+  }
+}
+
+function readsOnly(access: Access): boolean {
+  return access.kind === "own" ? access.readOnly : access.kind === "read";
 }
 
 /** A denied path is denied to every tool that could do the same to it; a denied tool is only itself. */
@@ -48,13 +61,17 @@ function denies({ tool: named, match }: Rule, tool: string, access: Access): boo
       );
     case "path":
       return (
-        access.kind !== "execute" &&
+        isFileAccess(access) &&
         (named === tool || concerns(named, access.kind)) &&
         (mayCoverPath(match, access.path) || mayCoverPath(match, access.requested))
       );
     default:
       return match satisfies never;
   }
+}
+
+function isFileAccess(access: Access): access is FileAccess {
+  return access.kind === "read" || access.kind === "write";
 }
 
 function concerns(tool: string, kind: FileAccess["kind"]): boolean {

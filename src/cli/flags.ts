@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { PERMISSION_MODES, type PermissionMode } from "../protocol/words.ts";
+import { DEFAULTS } from "../run/defaults.ts";
 import { VERSION } from "../run/version.ts";
 import { FORMATS, type OutputFormat } from "./format.ts";
 import { collect, parseCount, parseDuration, parsePositiveDuration, parseWord } from "./values.ts";
@@ -112,24 +113,26 @@ function promptOptions(): Option[] {
 
 function modelOptions(): Option[] {
   return [
-    new Option("-m, --model <name>", "the model (default: claude-opus-5-5; ANTHROPIC_MODEL)"),
+    new Option("-m, --model <name>", `the model (default: ${DEFAULTS.model}; ANTHROPIC_MODEL)`),
     new Option("--provider <name>", `${PROVIDERS.join(" or ")} (default: anthropic)`).argParser(
       parseWord(PROVIDERS),
     ),
     new Option("--base-url <url>", "where the provider's API is (ANTHROPIC_BASE_URL)"),
-    new Option("--max-tokens <n>", "tokens of one answer").argParser(parseCount(1)).default(32_000),
+    new Option("--max-tokens <n>", "tokens of one answer")
+      .argParser(parseCount(1))
+      .default(DEFAULTS.maxTokens),
     new Option("--effort <level>", `how hard the model thinks: ${EFFORTS.join(", ")}`).argParser(
       parseWord(EFFORTS),
     ),
     new Option("--thinking <mode>", "summarized, omitted or off")
       .argParser(parseWord(["summarized", "omitted", "off"]))
-      .default("summarized"),
+      .default(DEFAULTS.thinking),
     new Option("--max-retries <n>", "how often a failed model call is tried again")
       .argParser(parseCount(0))
-      .default(6),
+      .default(DEFAULTS.maxRetries),
     new Option("--idle-timeout <time>", "how long the model may say nothing")
       .argParser(parsePositiveDuration)
-      .default(300_000, "300s"),
+      .default(DEFAULTS.idleTimeoutMs, "300s"),
     new Option("--fake <file>", "play a script instead of asking a model: offline, no key"),
   ];
 }
@@ -146,7 +149,7 @@ function toolOptions(): Option[] {
     new Option("--add-dir <folder>", "a further folder that may be read").argParser(collect),
     new Option("--tool-timeout <time>", "how long a call may take")
       .argParser(parsePositiveDuration)
-      .default(120_000, "120s"),
+      .default(DEFAULTS.toolTimeoutMs, "120s"),
     new Option("--keep-children", "let processes that calls started live on after the run"),
     new Option("--fail-on-denied", "exit with 4 if a call was denied"),
   ];
@@ -170,15 +173,15 @@ function outputOptions(): Option[] {
     new Option("--json", "short for --output-format jsonl"),
     new Option("--coalesce-ms <n>", "merge deltas for this many ms; 0: every delta its own line")
       .argParser(parseCount(0, 60_000))
-      .default(50),
+      .default(DEFAULTS.coalesceMs),
     new Option("--no-deltas", "leave the deltas out"),
     new Option("--include-tool-input", "stream the arguments of tool calls too"),
     new Option("--heartbeat <time>", "a sign of life after so much silence; 0: none")
       .argParser(parseDuration)
-      .default(15_000, "15s"),
+      .default(DEFAULTS.heartbeatMs, "15s"),
     new Option("--drain-timeout <time>", "after a signal, wait so long for a reader that takes nothing")
       .argParser(parseDuration)
-      .default(10_000, "10s"),
+      .default(DEFAULTS.drainTimeoutMs, "10s"),
   ];
 }
 

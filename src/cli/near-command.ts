@@ -1,3 +1,5 @@
+import { wordDistance } from "../run/word-distance.ts";
+
 /** The commands of linefeed; a prompt of one word that looks like one is taken for a slip. */
 export const COMMANDS = ["attach", "sessions", "send", "stop", "rm", "view", "check", "schema"] as const;
 export type CommandName = (typeof COMMANDS)[number];
@@ -6,24 +8,5 @@ export type CommandName = (typeof COMMANDS)[number];
 export function nearCommand(word: string): CommandName | undefined {
   if (!/^[a-z][a-z-]*$/i.test(word)) return undefined;
   const lower = word.toLowerCase();
-  return COMMANDS.find((command) => distance(lower, command) <= (command.length > 4 ? 2 : 1));
-}
-
-/** Edits between two words: insertions, deletions, replacements, and swaps of neighbours. */
-export function distance(a: string, b: string): number {
-  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, column) => column)];
-  for (let row = 1; row <= a.length; row += 1) {
-    const line = [row];
-    for (let column = 1; column <= b.length; column += 1) {
-      const above = rows[row - 1] ?? [];
-      const replaced = (above[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
-      let least = Math.min(replaced, (above[column] ?? 0) + 1, (line[column - 1] ?? 0) + 1);
-      if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
-        least = Math.min(least, (rows[row - 2]?.[column - 2] ?? 0) + 1);
-      }
-      line.push(least);
-    }
-    rows.push(line);
-  }
-  return rows[a.length]?.[b.length] ?? Number.POSITIVE_INFINITY;
+  return COMMANDS.find((command) => wordDistance(lower, command) <= (command.length > 4 ? 2 : 1));
 }

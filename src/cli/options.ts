@@ -1,17 +1,19 @@
-import { readFileSync, realpathSync, statSync } from "node:fs";
-import { resolve } from "node:path";
-import { broadRuleNotices } from "../agent/broad-rules.ts";
+import { readFileSync } from "node:fs";
+import { Conversation } from "../agent/conversation.ts";
 import { AgentError } from "../protocol/errors.ts";
+import { DEFAULTS } from "../run/defaults.ts";
+import { realFolder } from "../run/folders.ts";
 import type { ProviderOptions, RunOptions } from "../run/options.ts";
 import { newSessionId } from "../run/session-id.ts";
 import { isToolName, TOOL_NAMES, type ToolName } from "../tools/registry.ts";
 import type { RunFlags } from "./flags.ts";
 import type { Prompt } from "./prompt.ts";
-import { parseRules } from "./rules.ts";
-import { stateDirectory } from "./state-directory.ts";
+import { parseRules, ruleNotices } from "../run/rules.ts";
+import { stateDirectory } from "../run/state-directory.ts";
 import { splitList } from "./values.ts";
 
-const DEFAULT_MODEL = "claude-opus-5-5";
+/** Whom a command line can name. */
+type NamedProvider = Exclude<ProviderOptions, { name: "own" }>;
 
 /** Everything about a run but its prompt. */
 export type CheckedOptions = Omit<RunOptions, "prompts" | "notices">;
@@ -21,10 +23,10 @@ export type CheckedOptions = Omit<RunOptions, "prompts" | "notices">;
  * @throws AgentError `usage` or `config`, naming the flag, variable or file.
  */
 export async function checkOptions(flags: RunFlags, env: NodeJS.ProcessEnv): Promise<CheckedOptions> {
-  const cwd = folder(flags.cwd ?? ".", "--cwd", process.cwd());
+  const cwd = realFolder(flags.cwd ?? ".", "--cwd", process.cwd());
   const provider = await providerOptions(flags, env);
   return {
-    sessionId: newSessionId(Date.now()),
+    session: { id: newSessionId(Date.now()), conversation: new Conversation(), nextSeq: 1 },
     provider,
     model: modelOf(flags, provider, env),
     maxTokens: flags.maxTokens,
@@ -41,7 +43,7 @@ export async function checkOptions(flags: RunFlags, env: NodeJS.ProcessEnv): Pro
     deny: (flags.disallowedTools ?? []).flatMap((list) => parseRules(list, cwd)),
     permissionMode: flags.dangerouslySkipPermissions ? "bypass" : (flags.permissionMode ?? "default"),
     cwd,
-    addDirs: (flags.addDir ?? []).map((path) => folder(path, "--add-dir", cwd)),
+    addDirs: (flags.addDir ?? []).map((path) => realFolder(path, "--add-dir", cwd)),
     secretFolders: [stateDirectory(env)].filter((path) => path !== undefined),
     maxSteps: flags.maxSteps,
     timeoutMs: flags.timeout,
@@ -65,19 +67,13 @@ export function withPrompt(options: CheckedOptions, prompt: Prompt): RunOptions 
   return { ...options, prompts: [prompt.text], notices: [...prompt.notices, ...ruleNotices(options)] };
 }
 
-/** Where rules decide about commands at all, those that decide little. */
-function ruleNotices({ permissionMode, tools, allow }: CheckedOptions): RunOptions["notices"] {
-  const decide = permissionMode === "default" || permissionMode === "accept-edits";
-  return decide && tools.includes("Bash") ? broadRuleNotices(allow) : [];
-}
-
-function modelOf(flags: RunFlags, provider: ProviderOptions, env: NodeJS.ProcessEnv): string {
+function modelOf(flags: RunFlags, provider: NamedProvider, env: NodeJS.ProcessEnv): string {
   if (flags.model !== undefined && flags.model.trim() === "")
     throw new AgentError("usage", "--model is empty");
   if (flags.model !== undefined) return flags.model;
   switch (provider.name) {
     case "anthropic":
-      return nonEmpty(env["ANTHROPIC_MODEL"]) ?? DEFAULT_MODEL;
+      return nonEmpty(env["ANTHROPIC_MODEL"]) ?? DEFAULTS.model;
     case "fake":
       return provider.script.model ?? "fake";
     default:
@@ -85,7 +81,7 @@ function modelOf(flags: RunFlags, provider: ProviderOptions, env: NodeJS.Process
   }
 }
 
-async function providerOptions(flags: RunFlags, env: NodeJS.ProcessEnv): Promise<ProviderOptions> {
+async function providerOptions(flags: RunFlags, env: NodeJS.ProcessEnv): Promise<NamedProvider> {
   if (flags.fake !== undefined) {
     if (flags.provider === "anthropic")
       throw new AgentError("usage", "--fake and --provider anthropic exclude each other");
@@ -98,7 +94,7 @@ async function providerOptions(flags: RunFlags, env: NodeJS.ProcessEnv): Promise
   return anthropicOptions(flags, env);
 }
 
-function anthropicOptions(flags: RunFlags, env: NodeJS.ProcessEnv): ProviderOptions {
+function anthropicOptions(flags: RunFlags, env: NodeJS.ProcessEnv): NamedProvider {
   const apiKey = nonEmpty(env["ANTHROPIC_API_KEY"]);
   const authToken = nonEmpty(env["ANTHROPIC_AUTH_TOKEN"]);
   if (apiKey === undefined && authToken === undefined) {
@@ -139,18 +135,6 @@ function toolNames(lists: string[] | undefined): ToolName[] {
     throw new AgentError("usage", `--tools names "${unknown}"; the tools are ${TOOL_NAMES.join(", ")}`);
   }
   return names.filter(isToolName);
-}
-
-// Synchronous, as everything before the first line: fs/promises costs 2 ms of every start.
-function folder(path: string, flag: string, base: string): string {
-  const absolute = resolve(base, path);
-  try {
-    const real = realpathSync(absolute);
-    if (statSync(real).isDirectory()) return real;
-  } catch {
-    throw new AgentError("usage", `${flag}: there is no folder ${absolute}`);
-  }
-  throw new AgentError("usage", `${flag}: ${absolute} is no folder`);
 }
 
 function textOption(flag: string, text: string | undefined, file: string | undefined): string | undefined {

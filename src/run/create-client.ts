@@ -20,6 +20,8 @@ export async function createClient(provider: ProviderOptions): Promise<ModelClie
     }
     case "fake":
       return createScriptedClient(provider.script);
+    case "own":
+      return provider.client;
     default:
       return provider satisfies never;
   }

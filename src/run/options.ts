@@ -1,9 +1,11 @@
+import type { Conversation } from "../agent/conversation.ts";
 import type { Rule } from "../agent/rules.ts";
+import type { ModelClient } from "../model/client.ts";
 import type { Script } from "../model/scripted/script.ts";
 import type { PromptContent } from "../protocol/content.ts";
 import type { EventBodyOf } from "../protocol/event.ts";
 import type { PermissionMode } from "../protocol/words.ts";
-import type { ToolName } from "../tools/registry.ts";
+import type { OfferedTool } from "./tool-set.ts";
 
 /** Which provider, with what it needs; secrets stay in here and reach nothing but the request. */
 export type ProviderOptions =
@@ -14,11 +16,22 @@ export type ProviderOptions =
       baseUrl: string | undefined;
       proxy: { http: string | undefined; https: string | undefined; noProxy: string | undefined } | undefined;
     }
-  | { name: "fake"; script: Script };
+  | { name: "fake"; script: Script }
+  /** One that the caller has made. */
+  | { name: "own"; client: ModelClient };
+
+/** The session that a run works on. */
+export interface SessionStart {
+  id: string;
+  /** What it has come to; the run carries it on. */
+  conversation: Conversation;
+  /** The number of the run's first line; 1 in a new session. */
+  nextSeq: number;
+}
 
 /** Everything that a run is told, checked. Durations in ms. */
 export interface RunOptions {
-  sessionId: string;
+  session: SessionStart;
   prompts: PromptContent[];
   /** What was noticed before the run began. */
   notices: EventBodyOf<"notice">[];
@@ -29,8 +42,8 @@ export interface RunOptions {
   thinking: "summarized" | "omitted" | "off";
   systemPrompt: string | undefined;
   appendSystemPrompt: string | undefined;
-  /** The names of the tools to offer. */
-  tools: ToolName[];
+  /** What the model may call. */
+  tools: readonly OfferedTool[];
   allow: Rule[];
   deny: Rule[];
   permissionMode: PermissionMode;

@@ -72,7 +72,11 @@ class Run {
     this.#window = new Window(options.coalesceMs, { now: () => this.#clock.now(), setTimeout, clearTimeout });
     this.#output = new Output({
       window: this.#window,
-      stamp: createStamp({ sessionId: options.sessionId, firstSeq: 1, date: host.date }),
+      stamp: createStamp({
+        sessionId: options.session.id,
+        firstSeq: options.session.nextSeq,
+        date: host.date,
+      }),
       format: host.format,
       sink: host.sink,
       clock: this.#clock,
@@ -105,17 +109,17 @@ class Run {
   }
 
   #init(): EventBody {
-    const { model, provider, cwd, tools, permissionMode } = this.#options;
+    const { model, provider, cwd, tools, permissionMode, session } = this.#options;
     return {
       type: "init",
       protocol: PROTOCOL_VERSION,
       version: VERSION,
       model,
-      provider: provider.name,
+      provider: provider.name === "own" ? provider.client.provider : provider.name,
       cwd,
-      tools,
+      tools: tools.map((tool) => (typeof tool === "string" ? tool : tool.name)),
       permission_mode: permissionMode,
-      resumed: false,
+      resumed: session.nextSeq > 1,
     };
   }
 
@@ -126,9 +130,9 @@ class Run {
     const timeout = this.#watchTimeout(over.signal);
     try {
       // zod, the tools and the provider's library come in here, behind the `init` line.
-      const { createAgent } = await import("./create-agent.ts");
+      const { assembleAgent } = await import("./assemble-agent.ts");
       const instructions = this.#instructions();
-      const agent = await createAgent(this.#options, this.#workshop, this.#host.random, instructions);
+      const agent = await assembleAgent(this.#options, this.#workshop, this.#host.random, instructions);
       for (const prompt of this.#options.prompts) {
         if (signal.aborted) throw signal.reason;
         await this.#turn(agent, prompt, signal);

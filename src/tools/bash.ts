@@ -6,7 +6,7 @@ import { startChild, type Child } from "./child.ts";
 import { OutputCollector, type CollectedOutput } from "./output.ts";
 import { markedEnvironment } from "./processes.ts";
 import { errorCode, summaryLine, systemMessage } from "./text.ts";
-import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
+import type { Tool, ToolContext, ToolResult } from "./tool.ts";
 
 const MAX_TIMEOUT_MS = 3_600_000;
 
@@ -22,7 +22,7 @@ const input = z.strictObject({
 });
 type BashInput = z.infer<typeof input>;
 
-export const bashTool = defineTool<BashInput>({
+export const bashTool: Tool<BashInput> = {
   name: "Bash",
   description: [
     "Runs a shell command in the working folder and returns what it printed (stdout and stderr together) and its exit code.",
@@ -36,7 +36,7 @@ export const bashTool = defineTool<BashInput>({
   summary: ({ command }) => summaryLine(command),
   access: async ({ command }) => ({ kind: "execute", command }),
   run: runBash,
-});
+};
 
 async function* runBash(
   { command, timeout }: BashInput,

@@ -9,7 +9,7 @@ import { failure, success } from "./results.ts";
 import { hasChanged } from "./seen-files.ts";
 import { errorCode, summaryLine } from "./text.ts";
 import { applyEdit } from "./text-edit.ts";
-import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
+import type { Tool, ToolContext, ToolResult } from "./tool.ts";
 
 /** Larger files are not for editing by text; in bytes. */
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -35,7 +35,7 @@ const approved = new ApprovedPaths<EditInput>();
  * Replaces text in a file of UTF-8, at most 32 MiB, in one step (see `replaceFile`). Whatever is not replaced
  * stays as it is, byte for byte: a BOM, line ends, a missing one at the end.
  */
-export const editTool = defineTool<EditInput>({
+export const editTool: Tool<EditInput> = {
   name: "Edit",
   description: [
     "Replaces old_string by new_string in a file. old_string must match exactly, white space and indentation too, and",
@@ -56,7 +56,7 @@ export const editTool = defineTool<EditInput>({
       return failure(`${call.file_path} was not edited: ${why}${/[.?]$/.test(why) ? "" : "."}`);
     }
   },
-});
+};
 
 async function create(call: EditInput, path: string, context: ToolContext): Promise<ToolResult> {
   if (await factsOf(path)) {

@@ -16,7 +16,7 @@ import {
   type Target,
 } from "./search-files.ts";
 import { summaryLine, systemMessage } from "./text.ts";
-import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
+import type { Tool, ToolContext, ToolResult } from "./tool.ts";
 
 /** How many files are listed at most. */
 const MAX_FILES = 200;
@@ -36,7 +36,7 @@ const approved = new ApprovedPaths<GlobInput>();
  * Lists files by name, the last changed first: at most 200 of them and 30,000 UTF-16 code units. Links are
  * not followed. Files that the rules do not let it read are counted, not named.
  */
-export const globTool = defineTool<GlobInput>({
+export const globTool: Tool<GlobInput> = {
   name: "Glob",
   description: [
     `Lists files whose names fit a glob, the last changed first, at most ${MAX_FILES}. Hidden files count, .git does not.`,
@@ -60,7 +60,7 @@ export const globTool = defineTool<GlobInput>({
     }
     return list(call, found.target, filter, context);
   },
-});
+};
 
 function placeOf(call: GlobInput): { folder: string; pattern: string } {
   const { folder, pattern } = splitGlob(call.pattern);

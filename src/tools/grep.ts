@@ -10,7 +10,7 @@ import { failure, success } from "./results.ts";
 import { runRipgrep, type SearchEnd } from "./ripgrep.ts";
 import { absoluteOf, badEnd, files, findTarget, nameOf, NulSplitter, type Target } from "./search-files.ts";
 import { headOf, summaryLine, systemMessage } from "./text.ts";
-import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
+import type { Tool, ToolContext, ToolResult } from "./tool.ts";
 
 /** How much of ripgrep's complaints stands beside what was found, in UTF-16 code units. */
 const COMPLAINT_UNITS = 300;
@@ -24,7 +24,7 @@ const approved = new ApprovedPaths<GrepInput>();
  * most 30,000 UTF-16 code units, lines cut after 1000 bytes. Links are not followed, binary files are passed over.
  * Files that the rules do not let it read are left out, whether or not they match, and counted.
  */
-export const grepTool = defineTool<GrepInput>({
+export const grepTool: Tool<GrepInput> = {
   name: "Grep",
   description: [
     "Searches the contents of files with ripgrep. Shows the names of files that match, or with output_mode the lines",
@@ -51,7 +51,7 @@ export const grepTool = defineTool<GrepInput>({
     }
     return new GrepCall(call, found.target, filter, context).run();
   },
-});
+};
 
 /** One search. */
 class GrepCall {

@@ -12,7 +12,7 @@ import { hashOf } from "./replace-file.ts";
 import { failure, success } from "./results.ts";
 import type { SeenFile } from "./seen-files.ts";
 import { errorCode, summaryLine, systemMessage } from "./text.ts";
-import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
+import type { Tool, ToolContext, ToolResult } from "./tool.ts";
 
 const DEFAULT_LINES = 2000;
 const DIRECTORY_ENTRIES = 100;
@@ -36,7 +36,7 @@ const approved = new ApprovedPaths<ReadInput>();
  * Reads a file: text as numbered lines, at most 2000 of them and 30,000 UTF-16 code units at a time; images up to
  * 3.75 MiB as images. Files of any size are read in bounded memory, from their beginning to the last line wanted.
  */
-export const readTool = defineTool<ReadInput>({
+export const readTool: Tool<ReadInput> = {
   name: "Read",
   description: [
     "Reads a file and returns its lines, each after its number and a tab (as `cat -n`).",
@@ -55,7 +55,7 @@ export const readTool = defineTool<ReadInput>({
       return failure(`${call.file_path} could not be read: ${systemMessage(error)}`);
     }
   },
-});
+};
 
 async function read(call: ReadInput, path: string, context: ToolContext): Promise<ToolResult> {
   let opened: Awaited<ReturnType<typeof openApproved>>;

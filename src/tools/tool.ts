@@ -9,7 +9,9 @@ export type Access =
   /** Both absolute: `path` with links resolved as far as it exists, `requested` as the model wrote it. */
   | { kind: "read"; path: string; requested: string }
   | { kind: "write"; path: string; requested: string }
-  | { kind: "execute"; command: string };
+  | { kind: "execute"; command: string }
+  /** Nothing that rules know about but the tool's name: what a program does for the model in a tool of its own. */
+  | { kind: "own"; readOnly: boolean };
 
 export interface ToolContext {
   /** The working folder, absolute. */
@@ -68,9 +70,4 @@ export interface Tool<Input = unknown> {
   summary(input: Input): string;
   access(input: Input, cwd: string): Promise<Access>;
   run(input: Input, context: ToolContext): AsyncGenerator<ToolOutput, ToolResult, undefined>;
-}
-
-/** Declares a tool; infers the type of its input from the schema. */
-export function defineTool<Input>(tool: Tool<Input>): Tool<Input> {
-  return tool;
 }

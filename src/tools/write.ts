@@ -7,7 +7,7 @@ import { factsOf, hashOf, NotWritten, replaceFile, writeProblem } from "./replac
 import { failure, success } from "./results.ts";
 import { hasChanged, type SeenFile } from "./seen-files.ts";
 import { summaryLine } from "./text.ts";
-import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
+import type { Tool, ToolContext, ToolResult } from "./tool.ts";
 
 const input = z.strictObject({
   file_path: z.string().min(1).describe("The file; relative to the working folder, or absolute."),
@@ -22,7 +22,7 @@ const approved = new ApprovedPaths<WriteInput>();
  * that a model can write. Refuses folders, special files, and a file that has changed since it was last read
  * or written in this run.
  */
-export const writeTool = defineTool<WriteInput>({
+export const writeTool: Tool<WriteInput> = {
   name: "Write",
   description: [
     "Writes a whole file, new or in place of an old one; missing folders are made. It happens in one step: nobody sees",
@@ -41,7 +41,7 @@ export const writeTool = defineTool<WriteInput>({
       return failure(`${call.file_path} was not written: ${writeProblem(error)}.`);
     }
   },
-});
+};
 
 async function write(call: WriteInput, path: string, context: ToolContext): Promise<ToolResult> {
   if (context.signal.aborted) return failure("Not written: the call was cancelled.", "cancelled");

@@ -1,11 +1,12 @@
 import * as z from "zod";
 import { Agent, type AgentOptions, type TurnOutcome } from "../../src/agent/agent.ts";
+import { Conversation } from "../../src/agent/conversation.ts";
 import type { ModelClient, ModelRequest } from "../../src/model/client.ts";
 import { createScriptedClient } from "../../src/model/scripted/client.ts";
 import type { Script } from "../../src/model/scripted/script.ts";
 import type { EventBody } from "../../src/protocol/event.ts";
 import { systemClock } from "../../src/tools/clock.ts";
-import { defineTool, type Tool } from "../../src/tools/tool.ts";
+import type { Tool } from "../../src/tools/tool.ts";
 
 /** A client that also keeps the requests that it was sent. */
 export function recordingClient(script: Script): { client: ModelClient; requests: ModelRequest[] } {
@@ -29,7 +30,7 @@ export interface TestInput {
 
 /** A tool whose runs are given by the test. */
 export function testTool(name: string, run: Tool<TestInput>["run"], readOnly = false): Tool<TestInput> {
-  return defineTool({
+  return {
     name,
     description: name,
     input: z.object({ n: z.number().optional() }),
@@ -37,7 +38,7 @@ export function testTool(name: string, run: Tool<TestInput>["run"], readOnly = f
     summary: (input) => `${name} ${input.n ?? ""}`,
     access: async () => ({ kind: "execute", command: name }),
     run,
-  });
+  };
 }
 
 export const okResult = (content: string) =>
@@ -73,6 +74,7 @@ export function testAgentOptions(client: ModelClient, tools: Tool[]): AgentOptio
         seenFiles: new Map(),
       },
     },
+    conversation: new Conversation(),
     limits: { maxSteps: undefined, maxBudgetTokens: undefined },
     call: { maxRetries: 2, idleTimeoutMs: 60_000, includeToolInput: false, random: () => 0 },
   };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { broadRuleNotices } from "../../src/agent/broad-rules.ts";
 import { decide, type PermissionPolicy } from "../../src/agent/permissions.ts";
-import { parseRules } from "../../src/cli/rules.ts";
+import { parseRules } from "../../src/run/rules.ts";
 import { resolveExisting } from "../../src/tools/workspace.ts";
 import { resolve } from "node:path";
 import { temporaryFolder } from "../support/cli.ts";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { decide, type PermissionPolicy } from "../../src/agent/permissions.ts";
-import { parseRules } from "../../src/cli/rules.ts";
+import { parseRules } from "../../src/run/rules.ts";
 import { COMMANDS, PATHS, type Rules } from "./verdicts.ts";
 
 describe("the table of verdicts", () => {

@@ -124,3 +124,15 @@ describe("reader.py", () => {
     expect(torn).toMatchObject({ code: 1, stderr: "the stream ended without a result\n" });
   });
 });
+
+describe("embed.mjs", () => {
+  it("prints what docs/library.md says, and nothing on stderr", async () => {
+    const [, printed = ""] = /```text\n([^]*?)```/.exec(readFileSync("docs/library.md", "utf8")) ?? [];
+    const { stdout, stderr, code } = await run("node examples/embed.mjs");
+    expect({ stdout: stdout.toString("utf8"), stderr, code }).toEqual({
+      stdout: printed,
+      stderr: "",
+      code: 0,
+    });
+  });
+});

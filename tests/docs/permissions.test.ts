@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { decide, type PermissionPolicy } from "../../src/agent/permissions.ts";
-import { parseRules } from "../../src/cli/rules.ts";
+import { parseRules } from "../../src/run/rules.ts";
 import { PERMISSION_MODES } from "../../src/protocol/words.ts";
 
 // The tables of examples in docs/permissions.md, as a reader would take them.

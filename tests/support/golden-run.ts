@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import * as z from "zod";
 import { Agent } from "../../src/agent/agent.ts";
+import { Conversation } from "../../src/agent/conversation.ts";
 import type { Limits } from "../../src/agent/limits.ts";
-import { parseRules } from "../../src/cli/rules.ts";
+import { parseRules } from "../../src/run/rules.ts";
 import { encode } from "../../src/emit/encode.ts";
 import { Merge } from "../../src/emit/merge.ts";
 import { createStamp, stampLone } from "../../src/emit/stamp.ts";
@@ -17,7 +18,7 @@ import { loneResult, Tally } from "../../src/run/tally.ts";
 import { VERSION } from "../../src/run/version.ts";
 import type { Clock } from "../../src/tools/clock.ts";
 import { TOOL_NAMES } from "../../src/tools/registry.ts";
-import { defineTool, type ToolContext, type ToolOutput, type ToolResult } from "../../src/tools/tool.ts";
+import type { Tool, ToolContext, ToolOutput, ToolResult } from "../../src/tools/tool.ts";
 
 const CWD = "/home/user/project";
 const BEGIN = Date.UTC(2026, 0, 15, 9, 30);
@@ -186,6 +187,7 @@ function createAgent(run: GoldenRun, clock: GoldenClock): Agent {
         seenFiles: new Map(),
       },
     },
+    conversation: new Conversation(),
     limits: { maxSteps: undefined, maxBudgetTokens: undefined, ...run.limits },
     call: {
       maxRetries: run.maxRetries ?? 6,
@@ -210,8 +212,8 @@ function timed(client: ModelClient, clock: GoldenClock): ModelClient {
   };
 }
 
-function fakeBash(run: GoldenRun, clock: GoldenClock) {
-  return defineTool<{ command: string }>({
+function fakeBash(run: GoldenRun, clock: GoldenClock): Tool<{ command: string }> {
+  return {
     name: "Bash",
     description: "",
     input: z.strictObject({ command: z.string() }),
@@ -219,11 +221,11 @@ function fakeBash(run: GoldenRun, clock: GoldenClock) {
     summary: ({ command }) => command,
     access: async ({ command }) => ({ kind: "execute", command }),
     run: ({ command }, context) => play(run, command, context, clock),
-  });
+  };
 }
 
-function fakeRead(run: GoldenRun, clock: GoldenClock) {
-  return defineTool<{ file_path: string }>({
+function fakeRead(run: GoldenRun, clock: GoldenClock): Tool<{ file_path: string }> {
+  return {
     name: "Read",
     description: "",
     input: z.strictObject({ file_path: z.string() }),
@@ -231,7 +233,7 @@ function fakeRead(run: GoldenRun, clock: GoldenClock) {
     summary: ({ file_path }) => file_path,
     access: async ({ file_path }) => ({ kind: "read", path: join(CWD, file_path), requested: file_path }),
     run: ({ file_path }, context) => play(run, file_path, context, clock),
-  });
+  };
 }
 
 async function* play(

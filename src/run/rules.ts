@@ -1,10 +1,12 @@
 import { realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { broadRuleNotices } from "../agent/broad-rules.ts";
 import { commandPattern } from "../agent/command-rules.ts";
 import type { Rule, RuleMatch } from "../agent/rules.ts";
 import { NotUnderstood } from "../agent/shell-words.ts";
 import { AgentError } from "../protocol/errors.ts";
-import { distance } from "./near-command.ts";
+import type { RunOptions } from "./options.ts";
+import { wordDistance } from "./word-distance.ts";
 
 /** The tools whose rules are about paths, those of later versions too: scripts name them already. */
 const PATH_TOOLS = ["Read", "Write", "Edit", "Glob", "Grep"];
@@ -14,21 +16,22 @@ const KNOWN_TOOLS = ["Bash", ...PATH_TOOLS];
  * Reads a list of permission rules, separated by commas or spaces outside brackets. Path patterns are tied to
  * where they point: `..` and links are resolved now, so that a rule and a path mean the same place.
  * @param cwd the working folder, absolute with links resolved.
+ * @param ownTools names of tools that are not ours.
  * @throws AgentError `usage` naming the rule that cannot be read.
  */
-export function parseRules(list: string, cwd: string): Rule[] {
-  return splitOutsideBrackets(list).map((text) => parseRule(text, cwd));
+export function parseRules(list: string, cwd: string, ownTools: readonly string[] = []): Rule[] {
+  return splitOutsideBrackets(list).map((text) => parseRule(text, cwd, ownTools));
 }
 
-function parseRule(text: string, cwd: string): Rule {
+function parseRule(text: string, cwd: string, ownTools: readonly string[]): Rule {
   const [, tool, pattern] = /^([A-Za-z][\w-]*)(?:\((.*)\))?$/s.exec(text) ?? [];
   if (tool === undefined) {
     throw ruleError(text, "write Tool or Tool(pattern), e.g. Read(src/**) or Bash(git log *)");
   }
   const meant = KNOWN_TOOLS.find(
-    (known) => known !== tool && distance(known.toLowerCase(), tool.toLowerCase()) <= 1,
+    (known) => known !== tool && wordDistance(known.toLowerCase(), tool.toLowerCase()) <= 1,
   );
-  if (meant !== undefined && !KNOWN_TOOLS.includes(tool))
+  if (meant !== undefined && ![...KNOWN_TOOLS, ...ownTools].includes(tool))
     throw ruleError(text, `there is no tool ${tool}; ${meant}?`);
   return { tool, match: pattern === undefined ? { kind: "all" } : matchOf(tool, pattern, text, cwd), text };
 }
@@ -68,6 +71,16 @@ function pathMatch(pattern: string, text: string, cwd: string): RuleMatch {
     root: realAsFarAsItExists(resolve(start, ...literal.filter(Boolean))),
     glob: globs.join("/"),
   };
+}
+
+/** Where rules decide about commands at all, those that decide little. */
+export function ruleNotices({
+  permissionMode,
+  tools,
+  allow,
+}: Pick<RunOptions, "permissionMode" | "tools" | "allow">): RunOptions["notices"] {
+  const decide = permissionMode === "default" || permissionMode === "accept-edits";
+  return decide && tools.includes("Bash") ? broadRuleNotices(allow) : [];
 }
 
 /** A path with its links resolved, those parts at least that exist. */

@@ -1,18 +1,17 @@
 import { Agent } from "../agent/agent.ts";
-import { DEFINITIONS } from "../tools/definitions.generated.ts";
-import { loadTools } from "../tools/registry.ts";
 import type { Tool } from "../tools/tool.ts";
 import { createClient } from "./create-client.ts";
 import type { Instructions } from "./instructions.ts";
 import type { RunOptions } from "./options.ts";
 import { systemPrompt } from "./system-prompt.ts";
+import { definitionsOf, loadOffered, nameOfTool } from "./tool-set.ts";
 import type { Workshop } from "./workshop.ts";
 
 /** After this time the tools are loaded ahead of their first call: by then the request has left. In ms. */
 const AHEAD_MS = 50;
 
 /** Loads what a run needs and puts it together. It comes after `init`, since it costs more than that line. */
-export async function createAgent(
+export async function assembleAgent(
   options: RunOptions,
   workshop: Workshop,
   random: () => number,
@@ -23,13 +22,14 @@ export async function createAgent(
     client,
     request: {
       model: options.model,
-      system: systemPrompt(options, instructions),
-      tools: options.tools.map((name) => DEFINITIONS[name]),
+      system: systemPrompt({ ...options, tools: options.tools.map(nameOfTool) }, instructions),
+      tools: definitionsOf(options.tools),
       maxTokens: options.maxTokens,
       effort: options.effort,
       thinking: options.thinking,
     },
     runner: { tools: toolLoader(options.tools), policy: workshop.policy, context: workshop.context },
+    conversation: options.session.conversation,
     limits: { maxSteps: options.maxSteps, maxBudgetTokens: options.maxBudgetTokens },
     call: {
       maxRetries: options.maxRetries,
@@ -41,9 +41,9 @@ export async function createAgent(
 }
 
 /** Loads the tools once: ahead, while the model is being waited for, or at the latest for their first call. */
-function toolLoader(names: RunOptions["tools"]): () => Promise<readonly Tool[]> {
+function toolLoader(tools: RunOptions["tools"]): () => Promise<readonly Tool[]> {
   let loading: Promise<readonly Tool[]> | undefined;
-  const load = () => (loading ??= loadTools(names));
+  const load = () => (loading ??= loadOffered(tools));
   // A failure is met again, and told, by whoever needs the tools.
   const loadAhead = () => void load().catch(() => undefined);
   setTimeout(loadAhead, AHEAD_MS).unref();
