@@ -180,14 +180,16 @@ class Run {
   async #untilDoneOrUnwound(turns: Promise<void>): Promise<void> {
     const { signal } = this.#host.cancellation;
     let timer: NodeJS.Timeout | undefined;
+    let startTimer = () => {};
     const unwound = new Promise<void>((resolve) => {
-      const startTimer = () => {
+      startTimer = () => {
         timer = setTimeout(resolve, UNWIND_MS);
       };
-      if (signal.aborted) startTimer();
-      else signal.addEventListener("abort", startTimer, { once: true });
     });
+    if (signal.aborted) startTimer();
+    else signal.addEventListener("abort", startTimer, { once: true });
     await Promise.race([turns, unwound]);
+    signal.removeEventListener("abort", startTimer);
     clearTimeout(timer);
   }
 

@@ -128,7 +128,8 @@ describe("reader.py", () => {
 describe("embed.mjs", () => {
   it("prints what docs/library.md says, and nothing on stderr", async () => {
     const [, printed = ""] = /```text\n([^]*?)```/.exec(readFileSync("docs/library.md", "utf8")) ?? [];
-    const { stdout, stderr, code } = await run("node examples/embed.mjs");
+    // A timer or socket that is left behind would keep the program alive.
+    const { stdout, stderr, code } = await run("timeout 9 node examples/embed.mjs");
     expect({ stdout: stdout.toString("utf8"), stderr, code }).toEqual({
       stdout: printed,
       stderr: "",
