@@ -7,7 +7,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: [
-            "tests/{protocol,agent,emit,model,render,testing}/**/*.test.ts",
+            "tests/{protocol,agent,emit,consume,model,render,testing}/**/*.test.ts",
             "tests/{schemas,golden}.test.ts",
           ],
           pool: "threads",

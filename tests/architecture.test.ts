@@ -30,6 +30,7 @@ const LAYERS: Record<string, Layer> = {
   tools: { ours: ["protocol"], packages: ["zod"], node: true },
   agent: { ours: ["protocol", "model/client.ts", "model/retry.ts", "tools"], node: false },
   emit: { ours: [], types: ["protocol"], node: true },
+  consume: { ours: ["protocol"], node: true },
   render: { ours: [], types: ["protocol"], packages: ["get-east-asian-width"], node: false },
   testing: { ours: ["protocol"], types: ["model"], node: true },
   run: { ours: ["protocol", "model", "tools", "agent", "emit"], node: true },

@@ -1,0 +1,52 @@
+// Text and bytes, with Node's Buffer where there is one (it decodes short lines much faster) and without it elsewhere.
+
+const hasBuffer = typeof Buffer === "function";
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const strictDecoder = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
+const encoder = new TextEncoder();
+
+/** The same bytes, as a Buffer where there are such. */
+export function fastBytes(bytes: Uint8Array): Uint8Array {
+  if (!hasBuffer || Buffer.isBuffer(bytes)) return bytes;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** Decodes a piece; what is no UTF-8 becomes U+FFFD. A byte order mark is text like any other. */
+export function decode(bytes: Uint8Array, begin: number, end: number): string {
+  if (hasBuffer && Buffer.isBuffer(bytes)) return bytes.toString("utf8", begin, end);
+  return decoder.decode(bytes.subarray(begin, end));
+}
+
+/** Whether a piece is UTF-8 all through. Slow: ask only where the decoded text holds U+FFFD. */
+export function isUtf8(bytes: Uint8Array, begin: number, end: number): boolean {
+  try {
+    strictDecoder.decode(bytes.subarray(begin, end));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The text of the first bytes of something longer, without the character that may be cut in two. */
+export function decodeHead(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes, { stream: true });
+}
+
+/** No UTF-8 holds this byte: it stands for half a surrogate pair, which has no UTF-8 either. */
+const NO_UTF8 = 0xff;
+const LONE_SURROGATES = /(\p{Surrogate})/u;
+
+/** Encodes text; a lone surrogate becomes a byte that is no UTF-8, so that it is found as damage and not passed over. */
+export function encode(text: string): Uint8Array {
+  if (text.isWellFormed()) return hasBuffer ? Buffer.from(text, "utf8") : encoder.encode(text);
+  const pieces = text.split(LONE_SURROGATES).map((piece, index) => {
+    return index % 2 === 1 ? Uint8Array.of(NO_UTF8) : encoder.encode(piece);
+  });
+  const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return fastBytes(bytes);
+}
