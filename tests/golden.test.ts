@@ -181,6 +181,21 @@ const streams: Record<string, () => string | Promise<string>> = {
         { content: [text("I begin with the list of tests."), read("tests/list.txt")], usage: input(774) },
       ],
     }),
+  turns: () =>
+    goldenRun({
+      prompt: [
+        "Which is the largest planet?",
+        new AgentError(
+          "invalid_request",
+          'stdin:2: it is not JSON (Unexpected token \'A\', "And the smallest?" is not valid JSON); write {"type":"user","text":"…"}',
+        ),
+        "And how many moons has it?",
+      ],
+      answers: [
+        { content: [text("Jupiter.")], usage: input(610) },
+        { content: [text("97 are known.")], usage: input(634) },
+      ],
+    }),
   "usage-error": () =>
     goldenFailure(
       new AgentError(

@@ -90,6 +90,29 @@ export class Agent {
     }
   }
 
+  /** A turn without a step, for what was to be a prompt and cannot be read: it ends with that error. */
+  async *refuseTurn(reason: AgentError): AsyncGenerator<EventBody, TurnOutcome, undefined> {
+    const turn = (this.#conversation.turns += 1);
+    const error = toErrorInfo(reason);
+    yield { type: "turn_start", turn, prompt: [] };
+    yield {
+      type: "turn_end",
+      turn,
+      status: statusOf(error.code),
+      stop_reason: null,
+      steps: 0,
+      usage: null,
+      duration_ms: 0,
+      error,
+    };
+    return { error, stopReason: null, text: null, apiMs: 0 };
+  }
+
+  /** @throws AgentError `max_budget` if the run has used up its tokens, so that no further turn may begin. */
+  checkBudget(): void {
+    checkBudget(this.#runUsage.tokens, this.#options.limits);
+  }
+
   async *#turn(prompt: PromptContent, signal: AbortSignal): AsyncGenerator<Batch, TurnOutcome, undefined> {
     const { clock } = this.#options.runner.context;
     const begun = clock.now();
@@ -116,7 +139,7 @@ export class Agent {
       error = toErrorInfo(thrown);
     }
     yield [
-      {
+      this.#record(state, {
         type: "turn_end",
         turn: state.turn,
         status: error ? statusOf(error.code) : "ok",
@@ -125,7 +148,7 @@ export class Agent {
         usage: state.usage.total,
         duration_ms: Math.round(clock.now() - begun),
         error,
-      },
+      }),
     ];
     return { error, stopReason: state.stopReason, text: state.text, apiMs: state.times.apiMs };
   }

@@ -3,6 +3,7 @@ import { PERMISSION_MODES, type PermissionMode } from "../protocol/words.ts";
 import { DEFAULTS } from "../run/defaults.ts";
 import { VERSION } from "../run/version.ts";
 import { FORMATS, type OutputFormat } from "./format.ts";
+import { INPUT_FORMATS, type InputFormat } from "./prompt.ts";
 import { collect, parseCount, parseDuration, parsePositiveDuration, parseWord } from "./values.ts";
 
 /** The flags of a run as commander hands them over: parsed one by one, not yet seen together. */
@@ -10,6 +11,7 @@ export interface RunFlags {
   /** Each prompt behind -p; true where it stood alone. */
   print?: true | string[];
   outputFormat?: OutputFormat;
+  inputFormat: InputFormat;
   stdin: boolean;
   model?: string;
   provider?: "anthropic" | "fake";
@@ -34,6 +36,7 @@ export interface RunFlags {
   idleTimeout: number;
   maxRetries: number;
   maxBudgetTokens?: number;
+  stopOnError?: true;
   failOnDenied?: true;
   keepChildren?: true;
   bare?: true;
@@ -53,8 +56,6 @@ const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 
 /** Options of the design that later versions bring; until then they are refused by name. */
 const LATER_OPTIONS = [
-  "--input-format <format>",
-  "--stop-on-error",
   "--session-id <uuid>",
   "-r, --resume [session]",
   "-c, --continue",
@@ -99,6 +100,9 @@ function promptOptions(): Option[] {
       "-p, --print [prompt]",
       "run one prompt and exit; may stand alone or before the prompt",
     ).argParser(collect),
+    new Option("--input-format <format>", "stdin is one prompt (text), or has one a line (jsonl)")
+      .argParser((text) => parseFormat(INPUT_FORMATS, text))
+      .default("text"),
     new Option("--no-stdin", "never read stdin"),
     new Option("--system-prompt <text>", "replace the system prompt").conflicts("systemPromptFile"),
     new Option("--system-prompt-file <file>", "replace it by a file's text"),
@@ -161,6 +165,7 @@ function limitOptions(): Option[] {
     new Option("--max-turns <n>", "the same").argParser(parseCount(0)).hideHelp(),
     new Option("--timeout <time>", "time of the run").argParser(parsePositiveDuration),
     new Option("--max-budget-tokens <n>", "tokens of the run").argParser(parseCount(1)),
+    new Option("--stop-on-error", "of several prompts, answer none after the first that fails"),
   ];
 }
 
@@ -169,7 +174,7 @@ function outputOptions(): Option[] {
     new Option(
       "--output-format <format>",
       `${FORMATS.join(", ")} (default: pretty on a terminal, else text)`,
-    ).argParser(parseFormat),
+    ).argParser((text) => parseFormat(FORMATS, text)),
     new Option("--json", "short for --output-format jsonl"),
     new Option("--coalesce-ms <n>", "merge deltas for this many ms; 0: every delta its own line")
       .argParser(parseCount(0, 60_000))
@@ -205,9 +210,9 @@ export function laterOption(command: Command): string | undefined {
   return later ? `${later.long ?? later.flags} ${LATER}` : undefined;
 }
 
-function parseFormat(text: string): OutputFormat {
+function parseFormat<Format extends string>(formats: readonly Format[], text: string): Format {
   if (text === "stream-json") throw new InvalidArgumentError(`${text} ${LATER}.`);
-  return parseWord(FORMATS)(text);
+  return parseWord(formats)(text);
 }
 
 const EXAMPLES = `

@@ -7,7 +7,7 @@ import type { ProviderOptions, RunOptions } from "../run/options.ts";
 import { newSessionId } from "../run/session-id.ts";
 import { isToolName, TOOL_NAMES, type ToolName } from "../tools/registry.ts";
 import type { RunFlags } from "./flags.ts";
-import type { Prompt } from "./prompt.ts";
+import type { Prompts } from "./prompt.ts";
 import { parseRules, ruleNotices } from "../run/rules.ts";
 import { stateDirectory } from "../run/state-directory.ts";
 import { splitList } from "./values.ts";
@@ -15,7 +15,7 @@ import { splitList } from "./values.ts";
 /** Whom a command line can name. */
 type NamedProvider = Exclude<ProviderOptions, { name: "own" }>;
 
-/** Everything about a run but its prompt. */
+/** Everything about a run but its prompts. */
 export type CheckedOptions = Omit<RunOptions, "prompts" | "notices">;
 
 /**
@@ -51,6 +51,7 @@ export async function checkOptions(flags: RunFlags, env: NodeJS.ProcessEnv): Pro
     idleTimeoutMs: flags.idleTimeout,
     maxRetries: flags.maxRetries,
     maxBudgetTokens: flags.maxBudgetTokens,
+    stopOnError: flags.stopOnError ?? false,
     failOnDenied: flags.failOnDenied ?? false,
     keepChildren: flags.keepChildren ?? false,
     bare: flags.bare ?? false,
@@ -63,8 +64,8 @@ export async function checkOptions(flags: RunFlags, env: NodeJS.ProcessEnv): Pro
   };
 }
 
-export function withPrompt(options: CheckedOptions, prompt: Prompt): RunOptions {
-  return { ...options, prompts: [prompt.text], notices: [...prompt.notices, ...ruleNotices(options)] };
+export function withPrompts(options: CheckedOptions, { prompts, notices }: Prompts): RunOptions {
+  return { ...options, prompts, notices: [...notices, ...ruleNotices(options)] };
 }
 
 function modelOf(flags: RunFlags, provider: NamedProvider, env: NodeJS.ProcessEnv): string {

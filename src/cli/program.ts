@@ -6,9 +6,9 @@ import { run, type RunEnd } from "../run/run.ts";
 import { normalizeArgv, peekFormat, type OptionShape } from "./argv.ts";
 import { defaultFormat, lookAtStdout, openFormat } from "./format.ts";
 import { laterOption, runCommand, type RunFlags } from "./flags.ts";
-import { checkOptions, withPrompt } from "./options.ts";
-import { promptSource, readPrompt, type PromptArguments } from "./prompt.ts";
-import { reportError, reportFailure } from "./report.ts";
+import { checkOptions, withPrompts } from "./options.ts";
+import { openPrompts, promptSource, type PromptArguments } from "./prompt.ts";
+import { reportError, reportFailure, TurnErrors } from "./report.ts";
 
 /** After the last word the process must be gone within this time, in ms, whatever its signal does. */
 const LAST_MS = 500;
@@ -45,17 +45,19 @@ async function runOrReport(
     reserveStdout();
     const name = parsed.flags.outputFormat ?? defaultFormat(stdout);
     format = name;
-    const source = promptSource(parsed);
+    const source = promptSource(parsed, parsed.flags);
     const options = await checkOptions(parsed.flags, env);
-    const prompt = await readPrompt(source, parsed.flags.stdin, cancellation.signal);
-    const end = await run(withPrompt(options, prompt), {
+    const prompts = await openPrompts(source, parsed.flags.stdin, cancellation.signal);
+    const printed = await openFormat(name, stdout, env);
+    const turnErrors = source.kind === "lines" && name === "text" ? new TurnErrors(printed) : undefined;
+    const end = await run(withPrompts(options, prompts), {
       sink: openSink(1),
-      format: await openFormat(name, stdout, env),
+      format: turnErrors ?? printed,
       cancellation,
       date: () => new Date(),
       random: Math.random,
     });
-    reportError(end, format);
+    if (!turnErrors?.told(end)) reportError(end, format);
     return end;
   } catch (error) {
     return reportFailure(error, format, cancellation);

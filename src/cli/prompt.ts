@@ -1,8 +1,13 @@
 import { isUtf8 } from "node:buffer";
 import type { EventBodyOf } from "../protocol/event.ts";
 import { AgentError } from "../protocol/errors.ts";
+import { promptList, type PromptStream } from "../run/prompts.ts";
 import { nearCommand } from "./near-command.ts";
-import { readStdin, stdinIsTerminal } from "./stdin.ts";
+import { readStdin, statStdin, stdinIsTerminal, streamStdin } from "./stdin.ts";
+
+/** What stdin holds: one prompt as a whole, or one a line. */
+export const INPUT_FORMATS = ["text", "jsonl"] as const;
+export type InputFormat = (typeof INPUT_FORMATS)[number];
 
 const NO_PROMPT = 'there is no prompt: linefeed -p "what to do", or pipe one into stdin';
 
@@ -15,19 +20,59 @@ export interface PromptArguments {
   positional: readonly string[];
 }
 
-export interface Prompt {
-  text: string;
+export interface Prompts {
+  prompts: PromptStream;
   notices: EventBodyOf<"notice">[];
 }
 
-/** Where the prompt comes from: an argument (and stdin, if that has something), or stdin alone. */
-export type PromptSource = { kind: "argument"; text: string } | { kind: "stdin" };
+/** How stdin is read. */
+export interface StdinFlags {
+  inputFormat: InputFormat;
+  /** Whether it may be read at all. */
+  stdin: boolean;
+}
+
+/** Where the prompts come from: an argument (and stdin, if that has something), stdin alone, or the lines of stdin. */
+export type PromptSource =
+  | { kind: "argument"; text: string }
+  | { kind: "stdin" }
+  | { kind: "lines"; first: string | undefined };
 
 /**
- * Looks at the command line alone. Empty arguments come from unset variables and mean nothing beside a prompt.
- * @throws AgentError `usage` if there is a blank prompt, several, or what looks like a mistyped command.
+ * Looks at the command line, and at what kind of thing stdin is, alone.
+ * @throws AgentError `usage` if there is a blank prompt, several, none, or what looks like a mistyped command.
  */
-export function promptSource({ asked, printed, positional }: PromptArguments): PromptSource {
+export function promptSource(words: PromptArguments, flags: StdinFlags): PromptSource {
+  const text = promptArgument(words);
+  if (text !== undefined && text.trim() === "") throw blank();
+  if (flags.inputFormat === "jsonl") return lineSource(text, flags.stdin);
+  if (text === "-") return { kind: "stdin" };
+  if (text !== undefined) return { kind: "argument", text };
+  if (stdinIsTerminal()) throw new AgentError("usage", NO_PROMPT);
+  return { kind: "stdin" };
+}
+
+/** A terminal is read only if `-` says so: whoever forgot the pipe would wait for nothing. */
+function lineSource(text: string | undefined, useStdin: boolean): PromptSource {
+  if (!useStdin) {
+    throw new AgentError(
+      "usage",
+      "--input-format jsonl reads prompts from stdin, which --no-stdin forbids; leave out one of them",
+    );
+  }
+  statStdin();
+  if (text === "-") return { kind: "lines", first: undefined };
+  if (stdinIsTerminal()) {
+    throw new AgentError(
+      "usage",
+      "--input-format jsonl reads prompts from stdin, and that is a terminal; pipe lines into it, or write - to type them",
+    );
+  }
+  return { kind: "lines", first: text };
+}
+
+/** Empty arguments come from unset variables and mean nothing beside a prompt. */
+function promptArgument({ asked, printed, positional }: PromptArguments): string | undefined {
   const [first, ...more] = positional.filter((word) => word !== "");
   const command = first === undefined || asked ? undefined : nearCommand(first);
   if (first !== undefined && command !== undefined) throw commandError(first, command);
@@ -45,23 +90,33 @@ export function promptSource({ asked, printed, positional }: PromptArguments): P
       `there are two prompts, "${excerpt(text)}" and "${excerpt(second)}"; give one`,
     );
   }
-  if (text === "-") return { kind: "stdin" };
-  if (text !== undefined && text.trim() === "") throw blank();
-  if (text !== undefined) return { kind: "argument", text };
-  if (stdinIsTerminal()) throw new AgentError("usage", NO_PROMPT);
-  return { kind: "stdin" };
+  return text;
+}
+
+/** Opens the source; only what is one prompt as a whole is read at once. */
+export async function openPrompts(
+  source: PromptSource,
+  useStdin: boolean,
+  signal: AbortSignal,
+): Promise<Prompts> {
+  if (source.kind === "lines") {
+    const { PromptLines } = await import("./prompt-lines.ts");
+    return { prompts: new PromptLines({ first: source.first, open: streamStdin }), notices: [] };
+  }
+  const { text, notices } = await readPrompt(source, useStdin, signal);
+  return { prompts: promptList([text]), notices };
 }
 
 /**
  * The prompt: the argument, stdin, or both with a blank line between, neither of them changed.
  * @throws AgentError `usage` if it is blank.
  */
-export async function readPrompt(
-  source: PromptSource,
+async function readPrompt(
+  source: Exclude<PromptSource, { kind: "lines" }>,
   useStdin: boolean,
   signal: AbortSignal,
-): Promise<Prompt> {
-  const notices: Prompt["notices"] = [];
+): Promise<{ text: string; notices: Prompts["notices"] }> {
+  const notices: Prompts["notices"] = [];
   if (source.kind === "argument") {
     const input = useStdin ? await stdinText("brief", signal, notices) : "";
     return { text: input === "" ? source.text : `${source.text}\n\n${input}`, notices };
@@ -75,7 +130,7 @@ export async function readPrompt(
 async function stdinText(
   patience: "brief" | "endless",
   signal: AbortSignal,
-  notices: Prompt["notices"],
+  notices: Prompts["notices"],
 ): Promise<string> {
   const read = await readStdin(patience, signal);
   switch (read.kind) {
@@ -97,16 +152,19 @@ async function stdinText(
   }
 }
 
-function decode(bytes: Buffer, notices: Prompt["notices"]): string {
-  if (!isUtf8(bytes)) {
-    notices.push({
-      type: "notice",
-      level: "warning",
-      code: "stdin_not_utf8",
-      message: "stdin is not valid UTF-8; what could not be decoded became U+FFFD",
-    });
-  }
+function decode(bytes: Buffer, notices: Prompts["notices"]): string {
+  if (!isUtf8(bytes)) notices.push(stdinNotUtf8("stdin"));
   return bytes.toString("utf8");
+}
+
+/** @param where stdin, or a line of it. */
+export function stdinNotUtf8(where: string): EventBodyOf<"notice"> {
+  return {
+    type: "notice",
+    level: "warning",
+    code: "stdin_not_utf8",
+    message: `${where} is not valid UTF-8; what could not be decoded became U+FFFD`,
+  };
 }
 
 function blank(): AgentError {

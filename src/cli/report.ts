@@ -1,7 +1,9 @@
 import { encode } from "../emit/encode.ts";
 import { openSink, writeStderr } from "../emit/stdout.ts";
 import { stampLone } from "../emit/stamp.ts";
+import type { Format } from "../emit/formats/format.ts";
 import { toErrorInfo, type ErrorInfo } from "../protocol/errors.ts";
+import type { LinefeedEvent } from "../protocol/event.ts";
 import type { Cancellation } from "../run/cancellation.ts";
 import { drainOrGiveUp } from "../run/output.ts";
 import type { RunEnd } from "../run/run.ts";
@@ -38,11 +40,42 @@ export async function reportFailure(
  * line or an unwritable stdout also beside the `result`. Whoever ended the run himself needs no telling.
  */
 export function reportError({ error }: RunEnd, format: string): void {
-  if (!error || error.code === "reader_closed" || error.code === "cancelled") return;
+  if (!error || isOwnDoing(error)) return;
   // The rendered end of the run has said it to the same person, unless it could not be written.
   if (format === "pretty" && error.code !== "io") return;
   const beside = isForPerson(error);
   if (format === "text" || beside) writeStderr(`linefeed: ${error.message} [${error.code}]`);
+}
+
+/**
+ * Of several prompts `text` prints the answers alone, so each that went without one is told on stderr as its turn
+ * ends, by the number of the turn.
+ */
+export class TurnErrors implements Format {
+  readonly #format: Format;
+  /** Of all that were told only the first can be the run's own. */
+  #first: ErrorInfo | undefined;
+
+  constructor(format: Format) {
+    this.#format = format;
+  }
+
+  event(event: LinefeedEvent): string | undefined {
+    if (event.type === "turn_end" && event.error && !isOwnDoing(event.error)) {
+      this.#first ??= event.error;
+      writeStderr(`linefeed: turn ${event.turn}: ${event.error.message} [${event.error.code}]`);
+    }
+    return this.#format.event(event);
+  }
+
+  /** Whether a turn's end has already told what the run failed with. */
+  told({ error }: RunEnd): boolean {
+    return error !== null && error.code === this.#first?.code && error.message === this.#first.message;
+  }
+}
+
+function isOwnDoing({ code }: ErrorInfo): boolean {
+  return code === "reader_closed" || code === "cancelled";
 }
 
 function isForPerson({ code }: ErrorInfo): boolean {

@@ -15,15 +15,27 @@ export type StdinRead = { kind: "read"; bytes: Buffer } | { kind: "silent" } | {
  * @throws AgentError `usage` if it is a folder or too long; the reason of `signal` when that aborts.
  */
 export async function readStdin(patience: "brief" | "endless", signal: AbortSignal): Promise<StdinRead> {
-  const stat = fstatSync(0);
-  if (stat.isDirectory())
-    throw new AgentError("usage", "stdin is a folder; redirect a file or a pipe into it");
+  const stat = statStdin();
   const terminal = isTerminal(stat);
   if (terminal && patience === "brief") return { kind: "terminal" };
   const waits = stat.isFIFO() || stat.isSocket() || terminal;
   const stream = await openStdin(stat, terminal);
   const firstByteMs = waits && patience === "brief" ? FIRST_BYTE_MS : undefined;
   return collectStream(stream, firstByteMs, signal);
+}
+
+/** Stdin as a stream, for whoever reads it piece by piece; it runs ahead of its reader by 64 KiB at most. */
+export function streamStdin(): Promise<Readable> {
+  const stat = statStdin();
+  return openStdin(stat, isTerminal(stat));
+}
+
+/** @throws AgentError `usage` if it is a folder. */
+export function statStdin(): Stats {
+  const stat = fstatSync(0);
+  if (stat.isDirectory())
+    throw new AgentError("usage", "stdin is a folder; redirect a file or a pipe into it");
+  return stat;
 }
 
 /** Whether stdin is a terminal: a character device, and not the one that is nothing. */

@@ -66,7 +66,7 @@ const image = z
   .meta({ id: "ImageBlock", description: "An image." });
 
 /** A block of a user's prompt or of a tool's result. */
-export const inputBlock = z.discriminatedUnion("type", [text, image]);
+export const inputBlock = z.discriminatedUnion("type", [text, image], 'must be "text" or "image"');
 export type InputBlock = z.infer<typeof inputBlock>;
 
 export const promptContent = z.union([z.string(), z.array(inputBlock)]);

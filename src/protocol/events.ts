@@ -50,7 +50,9 @@ export const EVENTS = {
   }),
   turn_start: event("A user prompt is taken up.", {
     turn,
-    prompt: promptContent.describe("The prompt, unchanged."),
+    prompt: promptContent.describe(
+      "The prompt, unchanged; `[]` where a line of stdin could not be read as one, which `turn_end.error` explains.",
+    ),
   }),
   step_start: event("A model call begins; again after each `retry`, with `attempt` one higher.", {
     turn,

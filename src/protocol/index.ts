@@ -4,6 +4,7 @@ export * from "./errors.ts";
 export * from "./words.ts";
 export * from "./exit-codes.ts";
 export * from "./content.ts";
+export * from "./input.ts";
 export * from "./events.ts";
 export * from "./event.ts";
 export * from "./order.ts";

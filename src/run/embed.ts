@@ -11,6 +11,7 @@ import { DEFAULTS } from "./defaults.ts";
 import { EventChannel } from "./event-channel.ts";
 import { realFolder } from "./folders.ts";
 import type { RunOptions, SessionStart } from "./options.ts";
+import { promptList } from "./prompts.ts";
 import { parseRules, ruleNotices } from "./rules.ts";
 import { run } from "./run.ts";
 import { newSessionId } from "./session-id.ts";
@@ -179,7 +180,7 @@ class Embedded implements EmbeddedAgent {
     const notices = session.nextSeq === 1 ? ruleNotices(this.#options) : [];
     try {
       await run(
-        { ...this.#options, session: { ...session }, prompts: [prompt], notices },
+        { ...this.#options, session: { ...session }, prompts: promptList([prompt]), notices },
         { sink: channel, format: jsonlFormat(), cancellation, date: () => new Date(), random: Math.random },
       );
     } finally {
@@ -216,6 +217,8 @@ function settle(options: AgentOptions): Settled {
     toolTimeoutMs: options.toolTimeoutMs ?? DEFAULTS.toolTimeoutMs,
     idleTimeoutMs: options.idleTimeoutMs ?? DEFAULTS.idleTimeoutMs,
     maxRetries: options.maxRetries ?? DEFAULTS.maxRetries,
+    // A run has one prompt here.
+    stopOnError: false,
     failOnDenied: options.failOnDenied ?? false,
     keepChildren: options.keepChildren ?? false,
     coalesceMs: options.coalesceMs ?? DEFAULTS.coalesceMs,

@@ -18,12 +18,16 @@ export class Heartbeat {
   #turn: number | null = null;
   #step: number | null = null;
   #running = 0;
+  #paused = false;
+  /** The silence before it was nobody's fault. */
+  #resumedAt: number;
   #waitingFor: WaitingFor = "model";
   #since: number;
 
   constructor(options: HeartbeatOptions) {
     this.#options = options;
     this.#since = options.now();
+    this.#resumedAt = this.#since;
     if (options.intervalMs > 0) this.#arm(options.intervalMs);
   }
 
@@ -53,6 +57,16 @@ export class Heartbeat {
     }
   }
 
+  /** Whoever waits for a prompt gives no sign of life: it is the other side that is being waited for. */
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#resumedAt = this.#options.now();
+  }
+
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -69,9 +83,9 @@ export class Heartbeat {
 
   #onTimer(): void {
     const { now, lastPrinted, intervalMs, blocked, emit } = this.#options;
-    const left = lastPrinted() + intervalMs - now();
+    const left = Math.max(lastPrinted(), this.#resumedAt) + intervalMs - now();
     if (left > 0.5) return this.#arm(left);
-    if (!blocked()) {
+    if (!this.#paused && !blocked()) {
       emit({
         type: "heartbeat",
         turn: this.#turn,

@@ -2,9 +2,9 @@ import type { Conversation } from "../agent/conversation.ts";
 import type { Rule } from "../agent/rules.ts";
 import type { ModelClient } from "../model/client.ts";
 import type { Script } from "../model/scripted/script.ts";
-import type { PromptContent } from "../protocol/content.ts";
 import type { EventBodyOf } from "../protocol/event.ts";
 import type { PermissionMode } from "../protocol/words.ts";
+import type { PromptStream } from "./prompts.ts";
 import type { OfferedTool } from "./tool-set.ts";
 
 /** Which provider, with what it needs; secrets stay in here and reach nothing but the request. */
@@ -32,7 +32,9 @@ export interface SessionStart {
 /** Everything that a run is told, checked. Durations in ms. */
 export interface RunOptions {
   session: SessionStart;
-  prompts: PromptContent[];
+  prompts: PromptStream;
+  /** Whether the first turn that is not ok ends the run. */
+  stopOnError: boolean;
   /** What was noticed before the run began. */
   notices: EventBodyOf<"notice">[];
   provider: ProviderOptions;

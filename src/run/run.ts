@@ -1,10 +1,9 @@
-import type { Agent } from "../agent/agent.ts";
+import type { Agent, TurnOutcome } from "../agent/agent.ts";
 import type { Format } from "../emit/formats/format.ts";
 import { isDelta } from "../emit/merge.ts";
 import type { Sink, SinkError } from "../emit/sink.ts";
 import { createStamp } from "../emit/stamp.ts";
 import { Window } from "../emit/window.ts";
-import type { PromptContent } from "../protocol/content.ts";
 import type { EventBody } from "../protocol/event.ts";
 import { AgentError, toErrorInfo, type ErrorInfo } from "../protocol/errors.ts";
 import { exitCodeOf, statusOf } from "../protocol/exit-codes.ts";
@@ -16,6 +15,7 @@ import { Heartbeat } from "./heartbeat.ts";
 import { readInstructions, type Instructions } from "./instructions.ts";
 import type { RunOptions } from "./options.ts";
 import { drainOrGiveUp, Output } from "./output.ts";
+import type { NextPrompt } from "./prompts.ts";
 import { randomBytes } from "./random.ts";
 import { Tally } from "./tally.ts";
 import { VERSION } from "./version.ts";
@@ -53,6 +53,8 @@ export interface RunEnd {
 export async function run(options: RunOptions, host: Host): Promise<RunEnd> {
   return new Run(options, host).run();
 }
+
+type Turn = AsyncGenerator<EventBody, TurnOutcome, undefined>;
 
 class Run {
   readonly #options: RunOptions;
@@ -133,13 +135,14 @@ class Run {
       const { assembleAgent } = await import("./assemble-agent.ts");
       const instructions = this.#instructions();
       const agent = await assembleAgent(this.#options, this.#workshop, this.#host.random, instructions);
-      for (const prompt of this.#options.prompts) {
-        if (signal.aborted) throw signal.reason;
-        await this.#turn(agent, prompt, signal);
+      for (let next = await this.#nextPrompt(signal); next; next = await this.#nextPrompt(signal)) {
+        const error = await this.#answer(agent, next, signal);
+        if (error && (this.#options.stopOnError || error.code === "max_budget")) break;
       }
     } catch (error) {
       this.#tally.fail(toErrorInfo(signal.aborted ? signal.reason : error));
     } finally {
+      this.#options.prompts.close();
       over.abort();
       await timeout;
     }
@@ -156,11 +159,32 @@ class Run {
     return files;
   }
 
-  async #turn(agent: Agent, prompt: PromptContent, signal: AbortSignal): Promise<void> {
-    const turn = agent.runTurn(prompt, signal);
+  /** @throws the reason of `signal` when that aborts. */
+  async #nextPrompt(signal: AbortSignal): Promise<NextPrompt | undefined> {
+    if (signal.aborted) throw signal.reason;
+    this.#heartbeat.pause();
+    const next = await this.#options.prompts.next(signal);
+    this.#heartbeat.resume();
+    if (signal.aborted) throw signal.reason;
+    return next;
+  }
+
+  /** @throws AgentError `max_budget` if nothing is left to answer the prompt with. */
+  async #answer(agent: Agent, next: NextPrompt, signal: AbortSignal): Promise<ErrorInfo | null> {
+    for (const notice of next.notices) this.#emit(notice);
+    if (next.kind === "unreadable") return this.#turn(agent.refuseTurn(next.error), signal);
+    agent.checkBudget();
+    return this.#turn(agent.runTurn(next.prompt, signal), signal);
+  }
+
+  /** Says what happens in a turn; returns why it was not ok. */
+  async #turn(turn: Turn, signal: AbortSignal): Promise<ErrorInfo | null> {
     for (;;) {
       const next = await turn.next();
-      if (next.done) return this.#tally.endTurn(next.value);
+      if (next.done) {
+        this.#tally.endTurn(next.value);
+        return next.value.error;
+      }
       this.#emit(next.value);
       if (this.#window.isFull && mayWait(next.value)) await this.#window.room(signal);
     }

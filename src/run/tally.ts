@@ -65,12 +65,15 @@ export class Tally {
   endTurn(outcome: TurnOutcome): void {
     this.#last = outcome;
     this.#apiMs += outcome.apiMs;
-    this.#error ??= outcome.error;
+    if (outcome.error) this.fail(outcome.error);
   }
 
-  /** A failure outside of every turn. */
+  /**
+   * A turn or the run failed. The first failure is the run's, but for a signal: whoever ended the run is told that
+   * he did, since the process ends by that signal, so that a shell's loop stops.
+   */
   fail(error: ErrorInfo): void {
-    this.#error ??= error;
+    if (!this.#error || error.code === "cancelled") this.#error = error;
   }
 
   /** The events that close what a failure left open. */

@@ -46,7 +46,8 @@ const MEANINGS: Record<ErrorCode, string> = {
   permission: "The key may not do this.",
   billing: "The account has no credit.",
   not_found: "The provider does not know the model or the address.",
-  invalid_request: "The provider, or the script, cannot do what it is asked.",
+  invalid_request:
+    "The provider, or the script, cannot do what it is asked; or a line of stdin is no prompt (`--input-format jsonl`).",
   context_overflow: "The conversation is longer than the model's context.",
   rate_limit: "Too many requests or tokens for now.",
   overloaded: "The provider has no room for now.",

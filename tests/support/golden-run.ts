@@ -70,7 +70,8 @@ export type FakeCall = (
 ) => AsyncGenerator<ToolOutput, Partial<ToolResult>, undefined>;
 
 export interface GoldenRun {
-  prompt: string;
+  /** Several prompts, or what cannot be read as one, make several turns. */
+  prompt: string | readonly (string | AgentError)[];
   answers: Script["answers"];
   /** By command or path. */
   calls?: Record<string, FakeCall>;
@@ -104,14 +105,18 @@ export async function goldenRun(run: GoldenRun): Promise<string> {
     resumed: false,
   });
   clock.advance(9);
-  const turn = createAgent(run, clock).runTurn(run.prompt, cancellation.signal);
-  for (let next = await turn.next(); ; next = await turn.next()) {
-    if (next.done) {
-      tally.endTurn(next.value);
-      break;
+  const agent = createAgent(run, clock);
+  for (const prompt of [run.prompt].flat()) {
+    const turn =
+      typeof prompt === "string" ? agent.runTurn(prompt, cancellation.signal) : agent.refuseTurn(prompt);
+    for (let next = await turn.next(); ; next = await turn.next()) {
+      if (next.done) {
+        tally.endTurn(next.value);
+        break;
+      }
+      emit(next.value);
+      run.after?.(next.value, { cancellation, emit });
     }
-    emit(next.value);
-    run.after?.(next.value, { cancellation, emit });
   }
   emit(
     tally.result({
