@@ -36,7 +36,7 @@ const LAYERS: Record<string, Layer> = {
   run: { ours: ["protocol", "model", "tools", "agent", "emit"], node: true },
   "index.ts": { ours: ["protocol", "model", "tools", "run"], node: false },
   cli: {
-    ours: ["protocol", "model", "tools", "agent", "emit", "render", "run"],
+    ours: ["protocol", "model", "tools", "agent", "emit", "consume", "render", "run"],
     packages: ["commander"],
     node: true,
   },

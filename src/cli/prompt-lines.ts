@@ -1,12 +1,11 @@
-import { isUtf8 } from "node:buffer";
 import type { Readable } from "node:stream";
+import { readLines, type Line } from "../consume/lines.ts";
 import { AgentError } from "../protocol/errors.ts";
 import type { NextPrompt, PromptStream } from "../run/prompts.ts";
-import { splitInput, type InputLine } from "./input-lines.ts";
 import { stdinNotUtf8 } from "./prompt.ts";
 import type { LineRead } from "./user-message.ts";
 
-/** The longest line that is read as a prompt, in bytes without its end. */
+/** The longest line that is read as a prompt, in bytes without its LF. */
 export const MAX_LINE_BYTES = 10 * 1024 * 1024;
 
 export interface PromptLinesOptions {
@@ -25,7 +24,7 @@ export class PromptLines implements PromptStream {
   #first: string | undefined;
   #given = false;
   #stream: Readable | undefined;
-  #lines: AsyncGenerator<InputLine, void, undefined> | undefined;
+  #lines: AsyncGenerator<Line, void, undefined> | undefined;
   #closed = false;
 
   constructor({ first, open }: PromptLinesOptions) {
@@ -69,8 +68,8 @@ export class PromptLines implements PromptStream {
     }
   }
 
-  async #openLines(): Promise<AsyncGenerator<InputLine, void, undefined>> {
-    return (this.#lines ??= splitInput(await this.#openStream(), MAX_LINE_BYTES));
+  async #openLines(): Promise<AsyncGenerator<Line, void, undefined>> {
+    return (this.#lines ??= readLines(await this.#openStream(), { maxLineBytes: MAX_LINE_BYTES }));
   }
 
   async #openStream(): Promise<Readable> {
@@ -84,21 +83,19 @@ export class PromptLines implements PromptStream {
 }
 
 /** Undefined: the line is blank. */
-function promptOf(line: InputLine, read: (text: string) => LineRead): NextPrompt | undefined {
+function promptOf(line: Line, read: (text: string) => LineRead): NextPrompt | undefined {
   const where = `stdin:${line.number}`;
-  if (!line.bytes) {
+  if (line.kind === "too_long") {
     return unreadable(
-      `${where}: it is ${line.length} bytes long; a line has at most ${MAX_LINE_BYTES} (10 MiB)`,
+      `${where}: it is ${line.bytes} bytes long; a line has at most ${MAX_LINE_BYTES} (10 MiB)`,
     );
   }
-  // Joined files have a byte order mark in their middle too.
-  const text = line.bytes.toString("utf8").replace(/^\uFEFF/, "");
-  if (text.trim() === "") return undefined;
-  const said = read(text);
+  if (line.text.trim() === "") return undefined;
+  const said = read(line.text);
   if ("fault" in said) {
     return unreadable(`${where}: ${said.fault}${line.ended ? "" : " (stdin ended inside this line)"}`);
   }
-  return { kind: "prompt", ...said, notices: isUtf8(line.bytes) ? [] : [stdinNotUtf8(where)] };
+  return { kind: "prompt", ...said, notices: line.wellFormed ? [] : [stdinNotUtf8(where)] };
 }
 
 function unreadable(message: string): NextPrompt {

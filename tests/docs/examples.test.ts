@@ -94,6 +94,27 @@ describe("ci.sh", () => {
   });
 });
 
+describe("conversation.mjs", () => {
+  const talk = (prompts: string, options: string) =>
+    run(`node examples/conversation.mjs ${prompts} -- ${options}; echo "code $?"`);
+
+  it("writes a prompt when the one before it is answered", async () => {
+    const { stdout, stderr } = await talk("planet? moons?", "--fake examples/scripts/three-answers.json");
+    expect(stdout.toString("utf8")).toBe(
+      "> planet?\nJupiter is the largest planet.\n> moons?\n97 moons are known.\ncode 0\n",
+    );
+    expect(stderr).toBe("");
+  });
+
+  it("goes on after a prompt that failed, and ends with the run's exit code", async () => {
+    const { stdout } = await talk('a " " b', "--fake examples/scripts/three-answers.json");
+    expect(stdout.toString("utf8")).toBe(
+      "> a\nJupiter is the largest planet.\n>  \nfailed: stdin:2: text: is blank\n> b\n97 moons are known.\ncode 1\n",
+    );
+    expect((await talk("a b", "--fake missing.json")).stdout.toString("utf8")).toBe("> a\ncode 2\n");
+  });
+});
+
 describe("reader.py", () => {
   const reader = "| python3 examples/reader.py; exit ${PIPESTATUS[1]}";
 

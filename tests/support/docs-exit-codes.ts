@@ -31,6 +31,7 @@ const TAIL = `
 - **75** (\`EX_TEMPFAIL\`) is worth another try later: rate limits, an overloaded provider, the network. linefeed has tried
   by itself before (\`--max-retries\`). **1** is not.
 - **3** is never success: a limit stopped the work, or the final answer was cut.
+- With several prompts ([prompts.md](prompts.md)) the code is that of the first turn that was not \`ok\`.
 - A denied tool call alone does not fail a run, since the model may do without it. With \`--fail-on-denied\` it does.
 - After SIGINT, SIGTERM or SIGHUP linefeed prints its last line, then ends by that same signal, so that shell loops stop
   too. The shell shows 128 + the signal's number; a program that waits for it sees the signal.
