@@ -4,9 +4,18 @@ import { parseUserMessage } from "../protocol/input.ts";
 
 const SHAPE = 'write {"type":"user","text":"…"}';
 
+/** A line of 10 MiB may have a great many. */
+const MAX_FAULTS = 3;
+
+interface Issue {
+  path: PropertyKey[];
+  message: string;
+}
+
 /** What a line of `--input-format jsonl` says, or why it says nothing, in words that name the field. */
 export type LineRead = { prompt: PromptContent } | { fault: string };
 
+/** Reads a line without its end. Never throws. */
 export function readMessageLine(line: string): LineRead {
   let value: unknown;
   try {
@@ -17,10 +26,16 @@ export function readMessageLine(line: string): LineRead {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return { fault: `it is no JSON object; ${SHAPE}` };
   const { data, error } = parseUserMessage(value);
-  if (error) return { fault: error.issues.map(faultText).join("; ") };
+  if (error) return { fault: faultsText(error.issues) };
   return { prompt: data.text === undefined ? data.content : data.text };
 }
 
-function faultText({ path, message }: { path: PropertyKey[]; message: string }): string {
+function faultsText(issues: readonly Issue[]): string {
+  const more = issues.length - MAX_FAULTS;
+  const texts = issues.slice(0, MAX_FAULTS).map(faultText);
+  return [...texts, ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
+}
+
+function faultText({ path, message }: Issue): string {
   return `${path.map(String).join(".")}: ${message}`;
 }

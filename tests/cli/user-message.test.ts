@@ -69,4 +69,11 @@ describe("a line that is none says why", () => {
   ])("%j", (message, fault) => {
     expect(readMessageLine(JSON.stringify(message))).toEqual({ fault });
   });
+
+  it("in a few words, however much is wrong", () => {
+    const read = readMessageLine(
+      JSON.stringify(user({ content: Array.from({ length: 1000 }, () => ({ type: "video" })) })),
+    );
+    expect(read).toEqual({ fault: expect.stringMatching(/^content\.0\.type: .*; and 997 more$/) });
+  });
 });
