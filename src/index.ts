@@ -28,7 +28,9 @@ export {
   type AnthropicModelClient,
   type AnthropicOptions,
 } from "./model/anthropic/client.ts";
-export { createScriptedClient } from "./model/scripted/client.ts";
+export { createScriptedClient, type ScriptedClientOptions } from "./model/scripted/client.ts";
+export { formatScript } from "./model/scripted/format.ts";
+export { recordingClient, type RecordingClient, type RecordingOptions } from "./model/scripted/record.ts";
 export { parseScript, type Script } from "./model/scripted/script.ts";
 export { AgentError, type ErrorCode, type ErrorInfo } from "./protocol/errors.ts";
 export type { EventBody, EventOf, LinefeedEvent } from "./protocol/event.ts";

@@ -1,5 +1,6 @@
 import {
   ModelError,
+  streamWithoutEnd,
   type DoneChunk,
   type ModelChunk,
   type ModelClient,
@@ -63,7 +64,7 @@ export async function* callModel(
       if (!plan.retry) throw plan.error;
       call.onVoided(error.usage);
       yield [retryBody(call, attempt, plan.delayMs, error, times.ttftMs !== null)];
-      await clock.sleep(plan.delayMs, signal);
+      await clock.sleep(plan.delayMs / (call.client.retrySpeed ?? 1), signal);
       if (signal.aborted) throw signal.reason;
     }
   }
@@ -104,10 +105,7 @@ async function* oneAttempt(
     idle.stop();
     unlink();
   }
-  throw new ModelError("stream_interrupted", `the stream of ${call.client.provider} ended without an end`, {
-    retryable: true,
-    provider: call.client.provider,
-  });
+  throw streamWithoutEnd(call.client.provider);
 }
 
 function retryBody(

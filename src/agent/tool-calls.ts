@@ -5,7 +5,7 @@ import { linkAbort } from "./linked-abort.ts";
 import { decide, type PermissionPolicy } from "./permissions.ts";
 import { sideBySide } from "./side-by-side.ts";
 
-/** Neighbouring reads that run at the same time, at most. */
+/** Neighbouring reads that run at the same time, at most, where nothing else is said. */
 const SIDE_BY_SIDE = 8;
 /** How much of unreadable arguments the model is shown, in UTF-16 code units. */
 const EXCERPT_UNITS = 500;
@@ -16,6 +16,8 @@ export interface ToolRunner {
   policy: PermissionPolicy;
   /** The context of a call, but for what belongs to the single call. */
   context: Omit<ToolContext, "toolUseId" | "signal" | "mayRead">;
+  /** How many neighbouring reads may run at the same time; default: 8. */
+  sideBySide?: number;
 }
 
 type ToolEnd = EventBodyOf<"tool_end">;
@@ -83,7 +85,7 @@ async function* runGroup(
   let next = 0;
   try {
     // Whoever leaves early ends the running calls: their generators can only return once the tools have.
-    for await (const item of sideBySide(calls, SIDE_BY_SIDE, () => controller.abort())) {
+    for await (const item of sideBySide(calls, runner.sideBySide ?? SIDE_BY_SIDE, () => controller.abort())) {
       if ("value" in item) {
         yield item.value;
         continue;

@@ -61,6 +61,12 @@ function isPrompt(word: string, shapes: ReadonlyMap<string, OptionShape>): boole
   return !/^--?[a-zA-Z][\w-]*(=\S*)?$/.test(word);
 }
 
+/** Whether `--deterministic` is there, found by a first look alone, for the same reason. */
+export function peekDeterministic(argv: readonly string[]): boolean {
+  const end = argv.indexOf("--");
+  return argv.slice(0, end < 0 ? argv.length : end).includes("--deterministic");
+}
+
 /**
  * The output format, found by a first look alone: a command line that cannot be parsed must still be
  * answered in the format that it asks for.

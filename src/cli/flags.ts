@@ -4,7 +4,14 @@ import { DEFAULTS } from "../run/defaults.ts";
 import { VERSION } from "../run/version.ts";
 import { FORMATS, type OutputFormat } from "./format.ts";
 import { INPUT_FORMATS, type InputFormat } from "./prompt.ts";
-import { collect, parseCount, parseDuration, parsePositiveDuration, parseWord } from "./values.ts";
+import {
+  collect,
+  parseCount,
+  parseDuration,
+  parsePositiveDuration,
+  parseSpeed,
+  parseWord,
+} from "./values.ts";
 
 /** The flags of a run as commander hands them over: parsed one by one, not yet seen together. */
 export interface RunFlags {
@@ -46,6 +53,9 @@ export interface RunFlags {
   heartbeat: number;
   drainTimeout: number;
   fake?: string;
+  replaySpeed?: number;
+  record?: string;
+  deterministic?: true;
 }
 
 const LATER = "is not part of this version yet";
@@ -64,10 +74,8 @@ const LATER_OPTIONS = [
   "--bg",
   "--keep-open",
   "--name <name>",
-  "--record <file>",
   "--debug [file]",
   "--permission-prompt-tool <tool>",
-  "--deterministic",
 ];
 
 /** Names, flags and help of a run; the only place that knows commander. */
@@ -138,6 +146,10 @@ function modelOptions(): Option[] {
       .argParser(parsePositiveDuration)
       .default(DEFAULTS.idleTimeoutMs, "300s"),
     new Option("--fake <file>", "play a script instead of asking a model: offline, no key"),
+    new Option("--replay-speed <speed>", "full, recorded, or how many times faster to play it").argParser(
+      parseSpeed,
+    ),
+    new Option("--record <file>", "write what the model answers as a script for --fake"),
   ];
 }
 
@@ -187,6 +199,7 @@ function outputOptions(): Option[] {
     new Option("--drain-timeout <time>", "after a signal, wait so long for a reader that takes nothing")
       .argParser(parseDuration)
       .default(DEFAULTS.drainTimeoutMs, "10s"),
+    new Option("--deterministic", "fixed ids and times, merging by rule: the same lines with every run"),
   ];
 }
 

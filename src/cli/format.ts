@@ -28,10 +28,10 @@ export function defaultFormat({ terminal }: Stdout): OutputFormat {
   return terminal ? "pretty" : "text";
 }
 
-/** The renderer for people is loaded only for them. */
+/** The renderer for people is loaded only for them; `animated`: what a terminal shows may move. */
 export async function openFormat(
   name: OutputFormat,
-  { terminal }: Stdout,
+  { terminal, animated }: Stdout & { animated: boolean },
   env: NodeJS.ProcessEnv,
 ): Promise<Format> {
   switch (name) {
@@ -47,7 +47,7 @@ export async function openFormat(
       return new Pretty({
         columns: () => terminal?.columns || given,
         colour: hasColour(terminal !== undefined, env),
-        spinner: terminal !== undefined && env["TERM"] !== "dumb",
+        spinner: animated && terminal !== undefined && env["TERM"] !== "dumb",
         now: () => performance.now(),
       });
     }

@@ -4,6 +4,7 @@ import { AgentError } from "../protocol/errors.ts";
 import { DEFAULTS } from "../run/defaults.ts";
 import { realFolder } from "../run/folders.ts";
 import type { ProviderOptions, RunOptions } from "../run/options.ts";
+import { DETERMINISTIC_SESSION_ID } from "../run/deterministic.ts";
 import { newSessionId } from "../run/session-id.ts";
 import { isToolName, TOOL_NAMES, type ToolName } from "../tools/registry.ts";
 import type { RunFlags } from "./flags.ts";
@@ -26,7 +27,11 @@ export async function checkOptions(flags: RunFlags, env: NodeJS.ProcessEnv): Pro
   const cwd = realFolder(flags.cwd ?? ".", "--cwd", process.cwd());
   const provider = await providerOptions(flags, env);
   return {
-    session: { id: newSessionId(Date.now()), conversation: new Conversation(), nextSeq: 1 },
+    session: {
+      id: flags.deterministic ? DETERMINISTIC_SESSION_ID : newSessionId(Date.now()),
+      conversation: new Conversation(),
+      nextSeq: 1,
+    },
     provider,
     model: modelOf(flags, provider, env),
     maxTokens: flags.maxTokens,
@@ -61,6 +66,8 @@ export async function checkOptions(flags: RunFlags, env: NodeJS.ProcessEnv): Pro
     heartbeatMs: flags.heartbeat,
     drainTimeoutMs: flags.drainTimeout,
     environment: env,
+    record: flags.record === undefined ? undefined : await recordTarget(flags.record),
+    deterministic: flags.deterministic ?? false,
   };
 }
 
@@ -88,8 +95,12 @@ async function providerOptions(flags: RunFlags, env: NodeJS.ProcessEnv): Promise
       throw new AgentError("usage", "--fake and --provider anthropic exclude each other");
     const json = textFile(flags.fake, "--fake");
     const { parseScript } = await import("../model/scripted/script.ts");
-    return { name: "fake", script: parseScript(json, flags.fake) };
+    const { replaySpeed } = await import("../model/scripted/speed.ts");
+    const script = parseScript(json, flags.fake);
+    return { name: "fake", script, speed: flags.replaySpeed ?? replaySpeed(script) };
   }
+  if (flags.replaySpeed !== undefined)
+    throw new AgentError("usage", "--replay-speed is for a script: --fake file.json");
   if (flags.provider === "fake")
     throw new AgentError("usage", "--provider fake needs a script: --fake file.json");
   return anthropicOptions(flags, env);
@@ -136,6 +147,11 @@ function toolNames(lists: string[] | undefined): ToolName[] {
     throw new AgentError("usage", `--tools names "${unknown}"; the tools are ${TOOL_NAMES.join(", ")}`);
   }
   return names.filter(isToolName);
+}
+
+async function recordTarget(path: string): Promise<string> {
+  const { checkRecordFile } = await import("../run/record-file.ts");
+  return checkRecordFile(path);
 }
 
 function textOption(flag: string, text: string | undefined, file: string | undefined): string | undefined {

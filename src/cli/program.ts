@@ -2,8 +2,9 @@ import { CommanderError } from "commander";
 import { openSink, reserveStdout } from "../emit/stdout.ts";
 import { AgentError } from "../protocol/errors.ts";
 import { Cancellation, watchSignals } from "../run/cancellation.ts";
+import { countingDate } from "../run/deterministic.ts";
 import { run, type RunEnd } from "../run/run.ts";
-import { normalizeArgv, peekFormat, type OptionShape } from "./argv.ts";
+import { normalizeArgv, peekDeterministic, peekFormat, type OptionShape } from "./argv.ts";
 import { defaultFormat, lookAtStdout, openFormat } from "./format.ts";
 import { laterOption, runCommand, type RunFlags } from "./flags.ts";
 import { checkOptions, withPrompts } from "./options.ts";
@@ -38,6 +39,7 @@ async function runOrReport(
   cancellation: Cancellation,
 ): Promise<RunEnd | undefined> {
   let format = peekFormat(argv) ?? "text";
+  const date = peekDeterministic(argv) ? countingDate() : () => new Date();
   try {
     const parsed = parse(argv);
     if (!parsed) return undefined;
@@ -48,19 +50,19 @@ async function runOrReport(
     const source = promptSource(parsed, parsed.flags);
     const options = await checkOptions(parsed.flags, env);
     const prompts = await openPrompts(source, parsed.flags.stdin, cancellation.signal);
-    const printed = await openFormat(name, stdout, env);
+    const printed = await openFormat(name, { ...stdout, animated: !options.deterministic }, env);
     const turnErrors = source.kind === "lines" && name === "text" ? new TurnErrors(printed) : undefined;
     const end = await run(withPrompts(options, prompts), {
       sink: openSink(1),
       format: turnErrors ?? printed,
       cancellation,
-      date: () => new Date(),
-      random: Math.random,
+      date,
+      random: options.deterministic ? () => 0 : Math.random,
     });
     if (!turnErrors?.told(end)) reportError(end, format);
     return end;
   } catch (error) {
-    return reportFailure(error, format, cancellation);
+    return reportFailure(error, format, cancellation, date);
   }
 }
 

@@ -17,6 +17,7 @@ export async function reportFailure(
   thrown: unknown,
   format: string,
   cancellation: Cancellation,
+  date: () => Date,
 ): Promise<RunEnd> {
   const error = toErrorInfo(thrown);
   const result = loneResult(error, cancellation.reasonSignal);
@@ -24,7 +25,7 @@ export async function reportFailure(
   if (format === "jsonl" || format === "json") {
     try {
       const sink = openSink(1);
-      const written = Promise.resolve(sink.write(encode(stampLone(result, null, new Date()))));
+      const written = Promise.resolve(sink.write(encode(stampLone(result, null, date()))));
       await drainOrGiveUp(written, sink, cancellation, DRAIN_MS);
     } catch {
       // Nobody reads it; the exit code still tells.

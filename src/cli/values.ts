@@ -34,6 +34,15 @@ export function parseCount(least: number, most = Number.MAX_SAFE_INTEGER): (text
   };
 }
 
+/** How many times faster waits pass: `recorded` is 1, `full` is `Infinity`. */
+export function parseSpeed(text: string): number {
+  if (text === "recorded") return 1;
+  if (text === "full") return Infinity;
+  const speed = /^\d+(?:\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN;
+  if (!(speed > 0)) throw new InvalidArgumentError("Write full, recorded, or a number above zero.");
+  return speed;
+}
+
 /** One of a list of words, also in camelCase. */
 export function parseWord<Word extends string>(
   words: readonly Word[],

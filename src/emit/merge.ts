@@ -43,6 +43,13 @@ export class Merge {
     return this.#units;
   }
 
+  /** The same with the halves of surrogate pairs that wait for their other half. */
+  get heldUnits(): number {
+    let halves = 0;
+    for (const slot of this.#slots.values()) halves += slot.half.length;
+    return this.#units + halves;
+  }
+
   /** Whether pending text should not wait: a block's first delta, or a full one. */
   get urgent(): boolean {
     return this.#urgent;
@@ -179,6 +186,13 @@ function textOf(body: DeltaBody): string {
 
 function withText(body: DeltaBody, text: string): DeltaBody {
   return body.type === "tool_input_delta" ? { ...body, partial_json: text } : { ...body, text };
+}
+
+/** A delta of at most so many UTF-16 code units, and what is left of it. */
+export function cutDelta(body: DeltaBody, units: number): [DeltaBody, DeltaBody | undefined] {
+  const text = textOf(body);
+  if (text.length <= units) return [body, undefined];
+  return [withText(body, text.slice(0, units)), withText(body, text.slice(units))];
 }
 
 function isHighSurrogate(unit: number): boolean {

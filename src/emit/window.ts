@@ -1,6 +1,6 @@
 import type { ContentBlock } from "../protocol/content.ts";
 import type { EventBody } from "../protocol/event.ts";
-import { isDelta, Merge } from "./merge.ts";
+import { cutDelta, FULL_UNITS, isDelta, Merge, type DeltaBody } from "./merge.ts";
 
 /** Above this many waiting UTF-16 code units, whoever can wait should ({@link Window.room}). */
 export const QUEUE_UNITS = 256 * 1024;
@@ -20,11 +20,14 @@ export interface WindowClock {
  * taker is away, since its reader is slow, deltas go on merging: a slow reader costs lines, never text.
  *
  * With a window of 0 ms every delta stays a line of its own, until more than {@link UNMERGED_UNITS} wait.
+ *
+ * Without a clock what is merged depends on the text alone, neither on time nor on the taker nor on how the text
+ * was cut: a block is one line, or one for every {@link FULL_UNITS}. With 0 ms, too, every delta then is a line.
  */
 export class Window {
   readonly #merge = new Merge();
   readonly #coalesceMs: number;
-  readonly #clock: WindowClock;
+  readonly #clock: WindowClock | undefined;
   #ready: EventBody[] = [];
   #readyUnits = 0;
   #since: number | undefined;
@@ -34,24 +37,46 @@ export class Window {
   #wakeTaker: (() => void) | undefined;
   #wakePushers: (() => void)[] = [];
 
-  constructor(coalesceMs: number, clock: WindowClock) {
+  constructor(coalesceMs: number, clock: WindowClock | undefined) {
     this.#coalesceMs = coalesceMs;
     this.#clock = clock;
   }
 
   push(body: EventBody): void {
+    if (this.#clock) this.#pushInTime(body, this.#clock);
+    else this.#pushByRule(body);
+  }
+
+  #pushInTime(body: EventBody, clock: WindowClock): void {
     const ready = this.#merge.add(body);
     if (ready.length > 0) this.#enqueue(ready);
     if (this.#coalesceMs === 0 && isDelta(body) && this.#waiting < UNMERGED_UNITS)
       this.#enqueue(this.#merge.flush());
-    if (this.#merge.units > 0 && !this.#merge.urgent) this.#startWindow();
+    if (this.#merge.units > 0 && !this.#merge.urgent) this.#startWindow(clock);
     if (this.#ready.length > 0 || this.#merge.urgent) this.#wakeTaker?.();
+  }
+
+  #pushByRule(body: EventBody): void {
+    if (isDelta(body)) this.#pushCut(body);
+    else this.#enqueue(this.#merge.add(body));
+    if (this.#ready.length > 0) this.#wakeTaker?.();
+  }
+
+  /** Adds a delta piece by piece, so that a full line ends at the same character however the text comes. */
+  #pushCut(body: DeltaBody): void {
+    for (let rest: DeltaBody | undefined = body; rest;) {
+      const room = Math.max(1, FULL_UNITS - this.#merge.heldUnits);
+      const [part, more]: [DeltaBody, DeltaBody | undefined] = cutDelta(rest, room);
+      this.#enqueue(this.#merge.add(part));
+      if (this.#coalesceMs === 0 || this.#merge.units >= FULL_UNITS) this.#enqueue(this.#merge.flush());
+      rest = more;
+    }
   }
 
   /** No more events will be pushed; what is pending is due. */
   end(): void {
     this.#ended = true;
-    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+    if (this.#timer !== undefined) this.#clock?.clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#wakeTaker?.();
   }
@@ -65,7 +90,7 @@ export class Window {
       });
       this.#wakeTaker = undefined;
     }
-    if (this.#merge.urgent || this.#over || this.#ended || this.#coalesceMs === 0)
+    if (this.#urgent || this.#over || this.#ended || this.#coalesceMs === 0)
       this.#enqueue(this.#merge.flush());
     const taken = this.#ready;
     this.#ready = [];
@@ -93,14 +118,16 @@ export class Window {
     return this.#waiting >= QUEUE_UNITS;
   }
 
+  get #urgent(): boolean {
+    return this.#clock !== undefined && this.#merge.urgent;
+  }
+
   get #waiting(): number {
     return this.#readyUnits + this.#merge.units;
   }
 
   #due(): boolean {
-    return (
-      this.#ready.length > 0 || this.#merge.urgent || ((this.#over || this.#ended) && this.#merge.units > 0)
-    );
+    return this.#ready.length > 0 || this.#urgent || ((this.#over || this.#ended) && this.#merge.units > 0);
   }
 
   #enqueue(bodies: EventBody[]): void {
@@ -110,18 +137,18 @@ export class Window {
     }
   }
 
-  #startWindow(): void {
-    this.#since ??= this.#clock.now();
+  #startWindow(clock: WindowClock): void {
+    this.#since ??= clock.now();
     // One timer serves many windows: re-armed when it fires, not when text is handed on.
-    this.#timer ??= this.#clock.setTimeout(() => this.#onTimer(), this.#coalesceMs);
+    this.#timer ??= clock.setTimeout(() => this.#onTimer(clock), this.#coalesceMs);
   }
 
-  #onTimer(): void {
+  #onTimer(clock: WindowClock): void {
     this.#timer = undefined;
     if (this.#merge.units === 0 || this.#since === undefined) return;
-    const left = this.#since + this.#coalesceMs - this.#clock.now();
+    const left = this.#since + this.#coalesceMs - clock.now();
     if (left > 0.5) {
-      this.#timer = this.#clock.setTimeout(() => this.#onTimer(), left);
+      this.#timer = clock.setTimeout(() => this.#onTimer(clock), left);
       return;
     }
     this.#over = true;

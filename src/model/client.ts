@@ -67,6 +67,11 @@ export type ModelChunk =
 export interface ModelClient {
   /** The provider's name: `anthropic`, `openai`, `fake`. */
   readonly provider: string;
+  /**
+   * How many times faster than said the retries of its calls are waited for; `Infinity`: not at all. Default: 1.
+   * For clients that only play what a provider once did.
+   */
+  readonly retrySpeed?: number;
   stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelChunk[], void, undefined>;
 }
 
@@ -88,4 +93,10 @@ export class ModelError extends AgentError {
     this.retryAfterMs = details.retryAfterMs;
     this.usage = details.usage ?? null;
   }
+}
+
+/** The failure of a stream that just stops: neither `done` came nor an error. */
+export function streamWithoutEnd(provider: string): ModelError {
+  const message = `the stream of ${provider} ended without an end`;
+  return new ModelError("stream_interrupted", message, { retryable: true, provider });
 }

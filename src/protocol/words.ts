@@ -50,6 +50,8 @@ export const NOTICES = {
     "A prompt was given and the pipe on stdin sent nothing within 0.5 s; the run went on without it.",
   stdin_not_utf8: "stdin was not valid UTF-8; what could not be decoded became U+FFFD.",
   tool_output_elided: "A call printed more than is streamed live; the message names the file with the whole.",
+  recording_failed:
+    "The file of `--record` could not be written at the end; the message says why. What was there before is unchanged.",
   cleanup_failed:
     "Processes or temporary files of tool calls could not be cleared up at the end; the message says why.",
   children_ended: "Processes that tool calls had left running were ended with the run.",

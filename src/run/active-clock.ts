@@ -13,12 +13,12 @@ export class ActiveClock implements Clock {
   }
 
   block(): void {
-    this.#blockedSince ??= this.now();
+    this.#blockedSince ??= monotonicMs();
   }
 
   unblock(): void {
     if (this.#blockedSince === undefined) return;
-    this.#blockedTotal += this.now() - this.#blockedSince;
+    this.#blockedTotal += monotonicMs() - this.#blockedSince;
     this.#blockedSince = undefined;
   }
 
@@ -34,7 +34,7 @@ export class ActiveClock implements Clock {
   }
 
   active(): number {
-    const now = this.now();
+    const now = monotonicMs();
     const blockedNow = this.#blockedSince === undefined ? 0 : now - this.#blockedSince;
     return now - this.#blockedTotal - blockedNow;
   }

@@ -1,8 +1,10 @@
 import { Agent } from "../agent/agent.ts";
+import type { ModelClient } from "../model/client.ts";
 import type { Tool } from "../tools/tool.ts";
 import { createClient } from "./create-client.ts";
 import type { Instructions } from "./instructions.ts";
 import type { RunOptions } from "./options.ts";
+import type { Recording } from "./recording.ts";
 import { systemPrompt } from "./system-prompt.ts";
 import { definitionsOf, loadOffered, nameOfTool } from "./tool-set.ts";
 import type { Workshop } from "./workshop.ts";
@@ -16,10 +18,11 @@ export async function assembleAgent(
   workshop: Workshop,
   random: () => number,
   instructions: readonly Instructions[],
-): Promise<Agent> {
+): Promise<{ agent: Agent; recording: Recording | undefined }> {
   const client = await createClient(options.provider);
-  return new Agent({
-    client,
+  const recording = await openRecording(client, options, workshop);
+  const agent = new Agent({
+    client: recording?.client ?? client,
     request: {
       model: options.model,
       system: systemPrompt({ ...options, tools: options.tools.map(nameOfTool) }, instructions),
@@ -28,7 +31,13 @@ export async function assembleAgent(
       effort: options.effort,
       thinking: options.thinking,
     },
-    runner: { tools: toolLoader(options.tools), policy: workshop.policy, context: workshop.context },
+    runner: {
+      tools: toolLoader(options.tools),
+      policy: workshop.policy,
+      context: workshop.context,
+      // Which of several reads is first to begin or to end is chance.
+      ...(options.deterministic ? { sideBySide: 1 } : {}),
+    },
     conversation: options.session.conversation,
     limits: { maxSteps: options.maxSteps, maxBudgetTokens: options.maxBudgetTokens },
     call: {
@@ -38,6 +47,17 @@ export async function assembleAgent(
       random,
     },
   });
+  return { agent, recording };
+}
+
+async function openRecording(
+  client: ModelClient,
+  { record, provider }: RunOptions,
+  { context }: Workshop,
+): Promise<Recording | undefined> {
+  if (record === undefined) return undefined;
+  const { Recording } = await import("./recording.ts");
+  return new Recording(client, { path: record, provider, now: () => context.clock.now() });
 }
 
 /** Loads the tools once: ahead, while the model is being waited for, or at the latest for their first call. */

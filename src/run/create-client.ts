@@ -19,7 +19,7 @@ export async function createClient(provider: ProviderOptions): Promise<ModelClie
       return client;
     }
     case "fake":
-      return createScriptedClient(provider.script);
+      return createScriptedClient(provider.script, { speed: provider.speed });
     case "own":
       return provider.client;
     default:

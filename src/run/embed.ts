@@ -227,6 +227,8 @@ function settle(options: AgentOptions): Settled {
     heartbeatMs: options.heartbeatMs ?? DEFAULTS.heartbeatMs,
     drainTimeoutMs: DEFAULTS.drainTimeoutMs,
     environment,
+    record: undefined,
+    deterministic: false,
   };
 }
 

@@ -16,7 +16,8 @@ export type ProviderOptions =
       baseUrl: string | undefined;
       proxy: { http: string | undefined; https: string | undefined; noProxy: string | undefined } | undefined;
     }
-  | { name: "fake"; script: Script }
+  /** `speed`: how many times faster than said its waits and those of retries are; `Infinity`: without waits. */
+  | { name: "fake"; script: Script; speed: number }
   /** One that the caller has made. */
   | { name: "own"; client: ModelClient };
 
@@ -71,4 +72,8 @@ export interface RunOptions {
   heartbeatMs: number;
   drainTimeoutMs: number;
   environment: NodeJS.ProcessEnv;
+  /** The file that the model's answers are recorded in, absolute, with links resolved. */
+  record: string | undefined;
+  /** Whether nothing that depends on time or chance may show: the lines are the same with every run. */
+  deterministic: boolean;
 }

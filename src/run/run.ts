@@ -11,12 +11,14 @@ import type { SignalName } from "../protocol/words.ts";
 import { PROTOCOL_VERSION } from "../protocol/version.ts";
 import { ActiveClock } from "./active-clock.ts";
 import type { Cancellation } from "./cancellation.ts";
+import { TimelessClock } from "./deterministic.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { readInstructions, type Instructions } from "./instructions.ts";
 import type { RunOptions } from "./options.ts";
 import { drainOrGiveUp, Output } from "./output.ts";
 import type { NextPrompt } from "./prompts.ts";
 import { randomBytes } from "./random.ts";
+import type { Recording } from "./recording.ts";
 import { Tally } from "./tally.ts";
 import { VERSION } from "./version.ts";
 import { Workshop, type Closing } from "./workshop.ts";
@@ -59,19 +61,23 @@ type Turn = AsyncGenerator<EventBody, TurnOutcome, undefined>;
 class Run {
   readonly #options: RunOptions;
   readonly #host: Host;
-  readonly #clock = new ActiveClock();
+  readonly #clock: ActiveClock;
   readonly #tally = new Tally();
   readonly #window: Window;
   readonly #output: Output;
   readonly #heartbeat: Heartbeat;
   readonly #workshop: Workshop;
-  readonly #begun = this.#clock.now();
+  readonly #begun: number;
+  #recording: Recording | undefined;
   #closed = false;
 
   constructor(options: RunOptions, host: Host) {
     this.#options = options;
     this.#host = host;
-    this.#window = new Window(options.coalesceMs, { now: () => this.#clock.now(), setTimeout, clearTimeout });
+    this.#clock = options.deterministic ? new TimelessClock() : new ActiveClock();
+    this.#begun = this.#clock.now();
+    const windowClock = { now: () => this.#clock.now(), setTimeout, clearTimeout };
+    this.#window = new Window(options.coalesceMs, options.deterministic ? undefined : windowClock);
     this.#output = new Output({
       window: this.#window,
       stamp: createStamp({
@@ -86,7 +92,7 @@ class Run {
     });
     this.#workshop = new Workshop(options, this.#clock, randomBytes(8).toString("hex"));
     this.#heartbeat = new Heartbeat({
-      intervalMs: options.heartbeatMs,
+      intervalMs: options.deterministic ? 0 : options.heartbeatMs,
       now: () => this.#clock.now(),
       lastPrinted: () => this.#output.lastPrinted,
       blocked: () => this.#clock.blocked,
@@ -134,7 +140,13 @@ class Run {
       // zod, the tools and the provider's library come in here, behind the `init` line.
       const { assembleAgent } = await import("./assemble-agent.ts");
       const instructions = this.#instructions();
-      const agent = await assembleAgent(this.#options, this.#workshop, this.#host.random, instructions);
+      const { agent, recording } = await assembleAgent(
+        this.#options,
+        this.#workshop,
+        this.#host.random,
+        instructions,
+      );
+      this.#recording = recording;
       for (let next = await this.#nextPrompt(signal); next; next = await this.#nextPrompt(signal)) {
         const error = await this.#answer(agent, next, signal);
         if (error && (this.#options.stopOnError || error.code === "max_budget")) break;
@@ -186,7 +198,8 @@ class Run {
         return next.value.error;
       }
       this.#emit(next.value);
-      if (this.#window.isFull && mayWait(next.value)) await this.#window.room(signal);
+      const mayBeHeld = this.#options.deterministic || mayWait(next.value);
+      if (this.#window.isFull && mayBeHeld) await this.#window.room(signal);
     }
   }
 
@@ -226,6 +239,10 @@ class Run {
       this.#tally.fail(error);
       for (const body of this.#tally.closing(error)) this.#emit(body);
     }
+    const unrecorded = this.#recording?.save();
+    if (unrecorded) this.#emit(unrecorded.notice);
+    // What was asked for and is not there is a failure, also of a run that is else a success.
+    if (unrecorded) this.#tally.fail(unrecorded.error);
     const result = this.#tally.result({
       durationMs: this.#clock.now() - this.#begun,
       childrenLeft,

@@ -19,13 +19,15 @@ export class Workshop {
   readonly policy: ToolRunner["policy"];
   readonly context: ToolRunner["context"];
   readonly #keepChildren: boolean;
+  readonly #deterministic: boolean;
   readonly #outputs: OutputDirectory;
 
   /** `processMark` is what every process of this run is known by. */
   constructor(options: RunOptions, clock: ActiveClock, processMark: string) {
     const roots = [options.cwd, ...options.addDirs];
     // The model is told the file of a whole output, so it may read it.
-    this.#outputs = new OutputDirectory((path) => roots.push(path));
+    this.#outputs = new OutputDirectory((path) => roots.push(path), options.deterministic);
+    this.#deterministic = options.deterministic;
     this.#keepChildren = options.keepChildren;
     this.policy = {
       mode: options.permissionMode,
@@ -41,6 +43,7 @@ export class Workshop {
       outputDirectory: () => this.#outputs.get(),
       environment: toolEnvironment(options.environment),
       processMark,
+      stdoutFirst: options.deterministic,
       seenFiles: new Map(),
     };
   }
@@ -64,11 +67,17 @@ export class Workshop {
     const left = survivors(this.context.processMark);
     if (left.length === 0 || this.#keepChildren) return { childrenLeft: listed(left), notices: [] };
     const unended = await endProcesses(this.context.processMark);
-    const commands = left.slice(0, NAMED).map(({ command, pid }) => `${command} (${pid})`);
+    const commands = this.#named(left).slice(0, NAMED);
     const more = left.length > NAMED ? ` and ${left.length - NAMED} more` : "";
     const message = `ended with the run: ${commands.join(", ")}${more}; --keep-children lets them live`;
     const notice = { type: "notice", level: "info", code: "children_ended", message } as const;
     return { childrenLeft: listed(unended), notices: [notice] };
+  }
+
+  /** Process numbers, and the order in which processes are found by them, are chance. */
+  #named(left: readonly { command: string; pid: number }[]): string[] {
+    if (this.#deterministic) return left.map(({ command }) => command).toSorted();
+    return left.map(({ command, pid }) => `${command} (${pid})`);
   }
 }
 

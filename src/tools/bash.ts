@@ -5,6 +5,7 @@ import { CallGuard } from "./call-guard.ts";
 import { startChild, type Child } from "./child.ts";
 import { OutputCollector, type CollectedOutput } from "./output.ts";
 import { markedEnvironment } from "./processes.ts";
+import { stdoutFirst } from "./stdout-first.ts";
 import { errorCode, summaryLine, systemMessage } from "./text.ts";
 import type { Tool, ToolContext, ToolResult } from "./tool.ts";
 
@@ -57,7 +58,8 @@ async function* runBash(
   });
   let finished = false;
   try {
-    for await (const piece of child.output()) {
+    const output = context.stdoutFirst ? stdoutFirst(child.output()) : child.output();
+    for await (const piece of output) {
       const live = collector.add(piece);
       if (live) yield live;
     }

@@ -33,6 +33,8 @@ export interface ToolContext {
   environment: NodeJS.ProcessEnv;
   /** Value of the environment variable that marks every process of this run. */
   processMark: string;
+  /** Whether a command's stdout is to come before its stderr, rather than each as it arrives. Default: false. */
+  stdoutFirst?: boolean;
   /** What this run has read and written, to notice what others change in the meantime. */
   seenFiles: SeenFiles;
 }
