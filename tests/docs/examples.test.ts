@@ -22,9 +22,9 @@ describe("scripts", () => {
     expect(() => parseScript(readFileSync(path, "utf8"), path)).not.toThrow();
   });
 
-  it("the one in docs/providers.md is one", () => {
-    const [, json = ""] = /```json\n([^]*?)```/.exec(readFileSync("docs/providers.md", "utf8")) ?? [];
-    expect(() => parseScript(json, "docs/providers.md")).not.toThrow();
+  it("the one in docs/scripts.md is one", () => {
+    const [, json = ""] = /```json\n([^]*?)```/.exec(readFileSync("docs/scripts.md", "utf8")) ?? [];
+    expect(() => parseScript(json, "docs/scripts.md")).not.toThrow();
   });
 
   it("the tour answers truly, from what its commands really print", async () => {
