@@ -36,7 +36,7 @@ function callByCall(events: readonly LinefeedEvent[]): LinefeedEvent[] {
   return [...ordered, ...sorted(calls)];
 }
 
-const callOf = (event: LinefeedEvent) => ("tool_use_id" in event ? String(event.tool_use_id) : undefined);
+const callOf = (event: LinefeedEvent) => ("tool_use_id" in event ? event.tool_use_id : undefined);
 const sorted = (calls: ReadonlyMap<string, LinefeedEvent[]>) =>
   [...calls].toSorted(([a], [b]) => a.localeCompare(b)).flatMap(([, events]) => events);
 

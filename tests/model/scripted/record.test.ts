@@ -22,7 +22,11 @@ async function recordOf(script: Script): Promise<{ calls: Call[]; recorded: Scri
 /** A client that gives these batches, with the waits in ms between them on `clock`, and then throws, if at all. */
 function batches(
   given: readonly (readonly ModelChunk[])[],
-  { clock = { ms: 0 }, waits = [] as number[], thrown = undefined as unknown } = {},
+  {
+    clock = { ms: 0 },
+    waits = [],
+    thrown,
+  }: { clock?: { ms: number }; waits?: number[]; thrown?: unknown } = {},
 ): ModelClient {
   return {
     provider: "loopback",

@@ -3,6 +3,7 @@ import type { DeltaChunk, ModelChunk, ModelClient } from "../../../src/model/cli
 import { ModelError } from "../../../src/model/client.ts";
 import type { Script, ScriptAnswer, ScriptBlock } from "../../../src/model/scripted/script.ts";
 import { FAULT_CODES } from "../../../src/model/scripted/fault-codes.ts";
+import { toErrorInfo } from "../../../src/protocol/errors.ts";
 import { STOP_REASONS } from "../../../src/protocol/words.ts";
 
 export const REQUEST = {
@@ -42,9 +43,11 @@ export function uncut({ chunks, thrown }: Call): unknown {
   }
   return {
     chunks: joined,
-    thrown: thrown instanceof ModelError ? { ...thrown, message: thrown.message } : thrown,
+    thrown: thrown instanceof ModelError ? { ...toErrorInfo(thrown), ...known(thrown) } : thrown,
   };
 }
+
+const known = ({ retryAfterMs, usage }: ModelError) => ({ retryAfterMs, usage });
 
 function isDelta(chunk: ModelChunk): chunk is DeltaChunk {
   return chunk.type !== "notice" && chunk.type !== "done";
