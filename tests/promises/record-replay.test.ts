@@ -6,7 +6,7 @@ import { answer, type FakeAnswer } from "../../src/testing/index.ts";
 import { ofType, resultOf, runCli, scriptFile, temporaryFolder, type CliRun } from "../support/cli.ts";
 import { lint } from "../support/lint.ts";
 import { withoutChance } from "../support/normal.ts";
-import { ask, KEY, provider } from "../support/provider.ts";
+import { ask, KEY, provider, providerEnv } from "../support/provider.ts";
 
 const scriptOf = (file: string): Script => parseScript(readFileSync(file, "utf8"), file);
 
@@ -99,6 +99,22 @@ describe("a real run, recorded and played again", () => {
       ],
     });
   });
+});
+
+it("several prompts are one script, turn after turn, whatever becomes of a turn", async () => {
+  const file = join(temporaryFolder(), "r.json");
+  const refused = {
+    status: 400,
+    body: { type: "error", error: { type: "invalid_request_error", message: "not this one" } },
+  };
+  const server = await provider(answer().text("One.").done(), refused, answer().text("Three.").done());
+  const stdin = ["one", "two", "three"].map((text) => `${JSON.stringify({ type: "user", text })}\n`).join("");
+  const args = ["--input-format", "jsonl", "--output-format", "jsonl"];
+  const real = await runCli([...args, "--record", file], { stdin, env: providerEnv(server) });
+  expect(ofType(real.events, "turn_end").map(({ status }) => status)).toEqual(["ok", "error", "ok"]);
+  expect(scriptOf(file).answers).toHaveLength(3);
+  const again = await runCli([...args, "--fake", file], { stdin });
+  expect(eventsOf(again)).toEqual(eventsOf(real));
 });
 
 /** Waits are those of each run; how its text was cut stays. */
