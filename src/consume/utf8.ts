@@ -50,3 +50,13 @@ export function encode(text: string): Uint8Array {
   }
   return fastBytes(bytes);
 }
+
+/** Of a text that is shown to a person, this many UTF-16 code units at most. */
+const SHOWN_UNITS = 1000;
+
+/** The beginning of a text, as a copy: a mere slice would keep the whole alive. */
+export function boundedText(text: string): string {
+  if (text.length <= SHOWN_UNITS) return text;
+  const bytes = encode(text.slice(0, SHOWN_UNITS).replace(/[\ud800-\udbff]$/, ""));
+  return decode(bytes, 0, bytes.length);
+}
