@@ -1,4 +1,4 @@
-import { decode, decodeHead, encode, fastBytes, isUtf8 } from "./utf8.ts";
+import { decode, decodeAscii, decodeHead, encode, fastBytes, isUtf8 } from "./utf8.ts";
 
 /** Lines longer than this many bytes are skipped and reported, if nothing else is said. */
 export const MAX_LINE_BYTES = 64 * 1024 * 1024;
@@ -6,6 +6,8 @@ export const MAX_LINE_BYTES = 64 * 1024 * 1024;
 const LONGEST_STRING = 2 ** 29 - 24;
 /** Of a line that is too long, the first bytes are kept. */
 const HEAD_BYTES = 1024;
+/** So many bytes are tried at once as ASCII. Small, since one character that is none spoils the attempt. */
+const BLOCK_BYTES = 8 * 1024;
 /** A buffer for cut lines that has grown beyond this is given back after use. */
 const KEPT_BYTES = 1024 * 1024;
 
@@ -57,6 +59,11 @@ export class LineSplitter {
   readonly #maxLineBytes: number;
   #chunk: Uint8Array | undefined;
   #at = 0;
+  /** Whole lines of the chunk that are ASCII, and how far they have been taken. */
+  #block = "";
+  #blockAt = 0;
+  /** Up to here the chunk is known not to be worth a try as such a block. */
+  #triedTo = 0;
   #over = false;
   #number = 0;
   /** The beginning of a line whose end has not come, in the first bytes of a buffer that grows. */
@@ -77,6 +84,7 @@ export class LineSplitter {
       throw new TypeError("take every line of a chunk before the next is pushed");
     this.#chunk = typeof chunk === "string" ? this.#encode(chunk) : this.#bytes(chunk);
     this.#at = 0;
+    this.#triedTo = 0;
   }
 
   end(): void {
@@ -86,15 +94,47 @@ export class LineSplitter {
 
   /** The next line; undefined when the chunk holds no more that are whole. */
   next(): Line | undefined {
+    if (this.#blockAt < this.#block.length) return this.#lineOfBlock();
     const chunk = this.#chunk;
     if (chunk === undefined) return undefined;
     const begin = this.#at;
+    const isWhole = this.#tailBytes === 0 && !this.#skipped;
+    if (isWhole && begin >= this.#triedTo && this.#openBlock(chunk, begin)) return this.#lineOfBlock();
     const end = chunk.indexOf(LF, begin);
     if (end === -1) return this.#endOfChunk(chunk, begin);
     this.#at = end + 1;
-    if (this.#tailBytes === 0 && !this.#skipped) return this.#line(chunk, begin, end, true);
+    if (isWhole) return this.#line(chunk, begin, end, true);
     this.#keep(chunk, begin, end);
     return this.#joined(true);
+  }
+
+  /** Most lines are short and ASCII: then many are decoded at once, at a fraction of the price of each by itself. */
+  #openBlock(chunk: Uint8Array, begin: number): boolean {
+    const end = chunk.lastIndexOf(LF, begin + BLOCK_BYTES - 1) + 1;
+    const block = end > begin ? decodeAscii(chunk, begin, end) : undefined;
+    if (block === undefined) {
+      // Where there was one, there will be more.
+      this.#triedTo = begin + 4 * BLOCK_BYTES;
+      return false;
+    }
+    this.#block = block;
+    this.#blockAt = 0;
+    this.#at = end;
+    return true;
+  }
+
+  #lineOfBlock(): Line {
+    const begin = this.#blockAt;
+    const end = this.#block.indexOf("\n", begin);
+    this.#blockAt = end + 1;
+    const number = ++this.#number;
+    const bytes = end - begin;
+    if (bytes > this.#maxLineBytes) {
+      const text = this.#block.slice(begin, Math.min(end, begin + HEAD_BYTES));
+      return { kind: "too_long", number, text, bytes, ended: true };
+    }
+    const to = bytes > 0 && this.#block.charCodeAt(end - 1) === CR ? end - 1 : end;
+    return { kind: "text", number, text: this.#block.slice(begin, to), bytes, ended: true, wellFormed: true };
   }
 
   #endOfChunk(chunk: Uint8Array, begin: number): Line | undefined {

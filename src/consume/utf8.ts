@@ -11,6 +11,17 @@ export function fastBytes(bytes: Uint8Array): Uint8Array {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
+/**
+ * The text of a piece if it is ASCII all through, found much faster than any other decoding; undefined where it is not, or
+ * where that would not be fast.
+ */
+export function decodeAscii(bytes: Uint8Array, begin: number, end: number): string | undefined {
+  if (!hasBuffer || !Buffer.isBuffer(bytes)) return undefined;
+  const text = bytes.toString("latin1", begin, end);
+  // Of the 256 characters of Latin-1 only those of ASCII need one byte.
+  return Buffer.byteLength(text) === text.length ? text : undefined;
+}
+
 /** Decodes a piece; what is no UTF-8 becomes U+FFFD. A byte order mark is text like any other. */
 export function decode(bytes: Uint8Array, begin: number, end: number): string {
   if (hasBuffer && Buffer.isBuffer(bytes)) return bytes.toString("utf8", begin, end);

@@ -13,10 +13,13 @@ const published = publishedJsonSchema(anyEventSchema());
 function bare(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(bare);
   if (!isObject(schema)) return schema;
-  // `format` is an annotation beside the pattern that says it exactly; every key of JSON is a string.
-  const { description: _, title: _t, format: _f, propertyNames: _p, properties, ...rest } = schema;
+  // Every key of JSON is a string, so that nothing need be said about it.
+  const { description: _, title: _t, propertyNames: _p, properties, ...rest } = schema;
   const others = Object.entries(rest).map(([name, value]) => [name, bare(value)]);
-  const fields = Object.entries(isObject(properties) ? properties : {}).map(([name, value]) => [name, bare(value)]);
+  const fields = Object.entries(isObject(properties) ? properties : {}).map(([name, value]) => [
+    name,
+    bare(value),
+  ]);
   return { ...Object.fromEntries(others), ...(properties ? { properties: Object.fromEntries(fields) } : {}) };
 }
 
@@ -65,30 +68,45 @@ function damage(value: unknown, path: readonly number[], other: unknown): unknow
 
 describe("the check of an event", () => {
   it("accepts every line of the golden streams", () => {
-    for (const line of lines) expect(check(JSON.parse(line) as Record<string, unknown>), line).toBeUndefined();
+    for (const line of lines)
+      expect(check(JSON.parse(line) as Record<string, unknown>), line).toBeUndefined();
   });
 
   it("agrees with a JSON Schema validator on the published schema, whatever is damaged", () => {
-    const other = fc.oneof(fc.jsonValue(), fc.constantFrom(undefined, 0, 1, -1, 1.5, 1e300, "", "text", null, [], {}));
+    const other = fc.oneof(
+      fc.jsonValue(),
+      fc.constantFrom(undefined, 0, 1, -1, 1.5, 1e300, "", "text", null, [], {}),
+    );
     fc.assert(
-      fc.property(fc.constantFrom(...lines), fc.array(fc.nat(20), { maxLength: 4 }), other, (line, path, other) => {
-        const { type } = JSON.parse(line) as { type: string };
-        const damaged = damage(JSON.parse(line), path, other);
-        const event = JSON.parse(JSON.stringify({ ...(isObject(damaged) ? damaged : {}), type })) as Record<string, unknown>;
-        expect(check(event) === undefined, `${check(event)}: ${JSON.stringify(event)}`).toBe(ajv(event));
-      }),
+      fc.property(
+        fc.constantFrom(...lines),
+        fc.array(fc.nat(20), { maxLength: 4 }),
+        other,
+        (line, path, other) => {
+          const { type } = JSON.parse(line) as { type: string };
+          const damaged = damage(JSON.parse(line), path, other);
+          const event = JSON.parse(JSON.stringify({ ...(isObject(damaged) ? damaged : {}), type })) as Record<
+            string,
+            unknown
+          >;
+          expect(check(event) === undefined, `${check(event)}: ${JSON.stringify(event)}`).toBe(ajv(event));
+        },
+      ),
       { numRuns: 3000 },
     );
   });
 
-  const message = JSON.parse(lines.find((line) => line.includes('"type":"message"')) ?? "") as Record<string, unknown>;
+  const message = JSON.parse(lines.find((line) => line.includes('"type":"message"')) ?? "") as Record<
+    string,
+    unknown
+  >;
 
   it.each([
     ["step: missing", { ...message, step: undefined }],
     ["step: not an integer", { ...message, step: "one" }],
     ["turn: not above 0", { ...message, turn: 0 }],
     ["session_id: not a string or null", { ...message, session_id: 3 }],
-    ["role: not \"assistant\"", { ...message, role: "user" }],
+    ['role: not "assistant"', { ...message, role: "user" }],
     ["content.0.text: not a string", { ...message, content: [{ type: "text", text: 3 }] }],
     ["usage.input_tokens: missing", { ...message, usage: {} }],
     ["ts: not of the right form", { ...message, ts: "yesterday" }],
@@ -96,8 +114,29 @@ describe("the check of an event", () => {
     expect(check(event)).toBe(fault);
   });
 
+  it("knows times as the pattern does", () => {
+    const digits = fc.string({ unit: fc.constantFrom(..."0123456789"), minLength: 17, maxLength: 17 });
+    const time = digits.map((d) => d.replace(/(....)(..)(..)(..)(..)(..)(...)/, "$1-$2-$3T$4:$5:$6.$7Z"));
+    const range = { noInvalidDate: true, min: new Date("0000-01-01"), max: new Date("9999-12-31") };
+    const real = fc.date(range).map((date) => date.toISOString());
+    const near = fc
+      .tuple(real, fc.nat(23), fc.string({ unit: "binary", maxLength: 1 }))
+      .map(([text, at, other]) => text.slice(0, at) + other + text.slice(at + 1));
+    fc.assert(
+      fc.property(fc.oneof(time, real, near), (ts) => {
+        expect(check({ ...message, ts }) === undefined, ts).toBe(ajv({ ...message, ts }));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
   it("accepts words, fields and blocks from the future", () => {
-    const later = { ...message, stop_reason: "bored", mood: "good", content: [{ type: "hologram", size: 3 }] };
+    const later = {
+      ...message,
+      stop_reason: "bored",
+      mood: "good",
+      content: [{ type: "hologram", size: 3 }],
+    };
     expect(check(later)).toBeUndefined();
   });
 

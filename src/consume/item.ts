@@ -1,0 +1,60 @@
+import type { EventType } from "../protocol/events.ts";
+import type { LinefeedEvent } from "../protocol/event.ts";
+import type { InvalidLine } from "./invalid.ts";
+
+/** An event of a type that this version does not know: a later one wrote it. */
+export interface UnknownEvent {
+  type: "unknown";
+  /** The type on the line. */
+  name: string;
+  /** As on the line; 0 where it has none. */
+  seq: number;
+  /** As on the line; empty where it has none. */
+  ts: string;
+  session_id: string | null;
+  /** The whole line. */
+  raw: Record<string, unknown>;
+}
+
+/** Every event that a stream can hold. */
+export type StreamEvent = LinefeedEvent | UnknownEvent;
+
+/** What a line can be: an event, one that is not known, or no event at all. */
+export type StreamItem = StreamEvent | InvalidLine;
+
+// Exhaustive by its type, and free of the schema library.
+const KNOWN_TYPES: Record<EventType, true> = {
+  init: true,
+  turn_start: true,
+  step_start: true,
+  text_delta: true,
+  thinking_delta: true,
+  tool_input_delta: true,
+  message: true,
+  tool_start: true,
+  tool_output_delta: true,
+  tool_end: true,
+  retry: true,
+  notice: true,
+  heartbeat: true,
+  step_end: true,
+  turn_end: true,
+  result: true,
+  session: true,
+};
+
+export function isKnownType(type: string): type is EventType {
+  return Object.hasOwn(KNOWN_TYPES, type);
+}
+
+export function unknownEvent(name: string, raw: Record<string, unknown>): UnknownEvent {
+  const { seq, ts, session_id } = raw;
+  return {
+    type: "unknown",
+    name,
+    seq: typeof seq === "number" ? seq : 0,
+    ts: typeof ts === "string" ? ts : "",
+    session_id: typeof session_id === "string" ? session_id : null,
+    raw,
+  };
+}

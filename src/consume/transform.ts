@@ -1,0 +1,57 @@
+import { Transform, type TransformCallback } from "node:stream";
+import { EventParser } from "./parser.ts";
+import type { ReadOptions } from "./reader.ts";
+
+/**
+ * The same as `readEvents`, as a stream to put into a pipe: bytes or text in, items out (object mode). Same options, same
+ * items; what `readEvents` throws is emitted as `error`.
+ *
+ * Lines are parsed as they are read, so that what waits in the stream is no more than a chunk and its
+ * `readableHighWaterMark` of 16 items.
+ */
+export function eventStream(options: ReadOptions = {}): Transform {
+  return new EventStream(options);
+}
+
+class EventStream extends Transform {
+  readonly #parser: EventParser;
+  /** Asks for the next chunk; kept while the reader of the stream has enough. */
+  #askOn: TransformCallback | undefined;
+
+  constructor({ signal, ...options }: ReadOptions) {
+    super({ readableObjectMode: true, decodeStrings: false, ...(signal ? { signal } : {}) });
+    this.#parser = new EventParser(options);
+  }
+
+  override _transform(chunk: Uint8Array | string, _encoding: string, askOn: TransformCallback): void {
+    this.#parser.push(chunk);
+    this.#handOn(askOn);
+  }
+
+  override _flush(askOn: TransformCallback): void {
+    this.#parser.end();
+    this.#handOn(askOn);
+  }
+
+  override _read(size: number): void {
+    const askOn = this.#askOn;
+    this.#askOn = undefined;
+    if (askOn) this.#handOn(askOn);
+    else super._read(size);
+  }
+
+  /** Hands on what the chunk holds, as long as the reader takes it. */
+  #handOn(askOn: TransformCallback): void {
+    try {
+      for (let item = this.#parser.next(); item; item = this.#parser.next()) {
+        if (this.push(item)) continue;
+        this.#askOn = askOn;
+        return;
+      }
+    } catch (error) {
+      askOn(error instanceof Error ? error : new Error(String(error)));
+      return;
+    }
+    askOn();
+  }
+}
