@@ -79,6 +79,11 @@ export class LineSplitter {
     this.#maxLineBytes = Math.min(maxLineBytes, LONGEST_STRING);
   }
 
+  /** The limit in force. */
+  get maxLineBytes(): number {
+    return this.#maxLineBytes;
+  }
+
   push(chunk: Uint8Array | string): void {
     if (this.#chunk !== undefined)
       throw new TypeError("take every line of a chunk before the next is pushed");

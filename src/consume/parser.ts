@@ -77,7 +77,11 @@ export class EventParser {
   /** What a line is; undefined for a blank one. */
   #itemOf(line: Line): StreamItem | undefined {
     if (line.kind === "too_long")
-      return this.#invalid(line, "too_long", `longer than allowed: ${line.bytes} bytes`);
+      return this.#invalid(
+        line,
+        "too_long",
+        `${line.bytes} bytes, the limit is ${this.#lines.maxLineBytes} (maxLineBytes)`,
+      );
     if (!line.wellFormed) return this.#invalid(line, "not_utf8", "not UTF-8");
     let value: unknown;
     try {

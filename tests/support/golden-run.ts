@@ -79,6 +79,8 @@ export interface GoldenRun {
   limits?: Partial<Limits>;
   maxRetries?: number;
   includeToolInput?: boolean;
+  /** The window in which deltas merge, in ms. */
+  coalesceMs?: number;
   /** What happens beside the agent, after an event: signals, heartbeats. */
   after?: (body: EventBody, beside: { cancellation: Cancellation; emit: (body: EventBody) => void }) => void;
 }
@@ -88,7 +90,7 @@ export async function goldenRun(run: GoldenRun): Promise<string> {
   const clock = new GoldenClock();
   const cancellation = new Cancellation();
   const tally = new Tally();
-  const lines = new Lines(clock);
+  const lines = new Lines(clock, run.coalesceMs ?? COALESCE_MS);
   const emit = (body: EventBody) => {
     tally.apply(body);
     lines.add(body);
@@ -140,10 +142,12 @@ class Lines {
   readonly #clock: GoldenClock;
   readonly #merge = new Merge();
   readonly #stamp: ReturnType<typeof createStamp>;
+  readonly #coalesceMs: number;
   #since = 0;
 
-  constructor(clock: GoldenClock) {
+  constructor(clock: GoldenClock, coalesceMs: number) {
     this.#clock = clock;
+    this.#coalesceMs = coalesceMs;
     this.#stamp = createStamp({ sessionId: SESSION_ID, firstSeq: 1, date: () => clock.date() });
   }
 
@@ -151,7 +155,7 @@ class Lines {
     const wasEmpty = this.#merge.units === 0;
     this.#write(this.#merge.add(body));
     if (wasEmpty) this.#since = this.#clock.now();
-    if (this.#merge.urgent || this.#clock.now() - this.#since >= COALESCE_MS)
+    if (this.#merge.urgent || this.#clock.now() - this.#since >= this.#coalesceMs)
       this.#write(this.#merge.flush());
   }
 
