@@ -1,7 +1,7 @@
 import { encode } from "../../src/emit/encode.ts";
 import { createStamp } from "../../src/emit/stamp.ts";
 import { readEvents, type ReadOptions, type StreamItem } from "../../src/consume/index.ts";
-import type { EventBody, LinefeedEvent } from "../../src/protocol/event.ts";
+import type { EventBody, EventBodyOf, LinefeedEvent } from "../../src/protocol/event.ts";
 import { arriving } from "../support/cut.ts";
 
 /** Stamps bodies as a run does. */
@@ -36,7 +36,7 @@ export const notice = (message: string): EventBody => ({
   message,
 });
 
-export const init: EventBody = {
+export const init: EventBodyOf<"init"> = {
   type: "init",
   protocol: 1,
   version: "0.1.0",
@@ -48,7 +48,7 @@ export const init: EventBody = {
   resumed: false,
 };
 
-export const result: EventBody = {
+export const result: EventBodyOf<"result"> = {
   type: "result",
   status: "ok",
   exit_code: 0,
