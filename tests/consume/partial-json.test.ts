@@ -42,7 +42,7 @@ describe("partial JSON", () => {
     ['["a", "', ["a", ""]],
   ])("%s", (text, value) => {
     expect(parse(text)).toEqual(value);
-    expect(parse(...text)).toEqual(value);
+    expect(parse(...Array.from(text))).toEqual(value);
   });
 
   it.each([
@@ -54,7 +54,7 @@ describe("partial JSON", () => {
     '{"a": 1, "b": 01, "c": 1',
     '{"a": 1, "b": "\\x',
   ])("goes as far as %s is JSON", (text) => {
-    expect(parse(...text, '"more"}')).toMatchObject({ a: 1 });
+    expect(parse(...Array.from(text), '"more"}')).toMatchObject({ a: 1 });
   });
 
   it("is what JSON.parse says in the end, and on the way nothing that will not be", () => {
@@ -68,7 +68,7 @@ describe("partial JSON", () => {
       fc.property(json, fc.nat(), (text, seed) => {
         const whole: unknown = JSON.parse(text);
         const partial = new PartialJson();
-        for (const [index, character] of [...text].entries()) {
+        for (const [index, character] of Array.from(text).entries()) {
           partial.push(character);
           if ((index + seed) % 3 === 0) expect(canBecome(partial.value, whole)).toBe(true);
         }
@@ -82,7 +82,7 @@ describe("partial JSON", () => {
 
   it("CO-16: hostile keys are data", () => {
     const text = '{"__proto__": {"polluted": true}, "constructor": {"prototype": {"__proto__": 1}}}';
-    const value = parse(...text) as Record<string, unknown>;
+    const value = parse(...Array.from(text)) as Record<string, unknown>;
     expect(Object.keys(value)).toEqual(["__proto__", "constructor"]);
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
     expect(JSON.stringify(value)).toBe(JSON.stringify(JSON.parse(text)));

@@ -54,7 +54,7 @@ const answers: fc.Arbitrary<Script["answers"]> = fc
 /** Prints the same on both streams, in pieces that are cut anywhere. */
 const printing = (text: string): FakeCall =>
   async function* (_context, clock) {
-    for (const [index, piece] of [...text].entries()) {
+    for (const [index, piece] of Array.from(text).entries()) {
       clock.advance(7);
       yield { stream: index % 5 === 0 ? "stderr" : "stdout", text: piece };
     }
