@@ -43,8 +43,10 @@ const KNOWN_TYPES: Record<EventType, true> = {
   session: true,
 };
 
+const KNOWN: ReadonlySet<string> = new Set(Object.keys(KNOWN_TYPES));
+
 export function isKnownType(type: string): type is EventType {
-  return Object.hasOwn(KNOWN_TYPES, type);
+  return KNOWN.has(type);
 }
 
 export function unknownEvent(name: string, raw: Record<string, unknown>): UnknownEvent {

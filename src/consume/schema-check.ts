@@ -206,7 +206,7 @@ function matches(pattern: RegExp, format: string | undefined): Check {
  * Whether a text is plainly a time in UTC with milliseconds: of those with such digits and a day up to 28, which need no
  * thought about the calendar. Every line has one, and the pattern takes five times as long.
  */
-function isPlainTime(text: string): boolean {
+export function isPlainTime(text: string): boolean {
   if (text.length !== 24 || text[4] !== "-" || text[7] !== "-" || text[10] !== "T") return false;
   if (text[13] !== ":" || text[16] !== ":" || text[19] !== "." || text[23] !== "Z") return false;
   const isYear = isWithin(text, 0, 0, 99) && isWithin(text, 2, 0, 99);

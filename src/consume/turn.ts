@@ -2,7 +2,7 @@ import type { PromptContent, Usage } from "../protocol/content.ts";
 import type { EventOf } from "../protocol/event.ts";
 import { UsageTotal } from "../protocol/usage.ts";
 import type { TurnStatus } from "../protocol/words.ts";
-import { Step } from "./step.ts";
+import type { Step } from "./step.ts";
 import type { ToolCall } from "./tool-call.ts";
 
 /** One user prompt and all that follows. */

@@ -24,8 +24,15 @@ export function decodeAscii(bytes: Uint8Array, begin: number, end: number): stri
 
 /** Decodes a piece; what is no UTF-8 becomes U+FFFD. A byte order mark is text like any other. */
 export function decode(bytes: Uint8Array, begin: number, end: number): string {
-  if (hasBuffer && Buffer.isBuffer(bytes)) return bytes.toString("utf8", begin, end);
+  if (hasUtf8Slice(bytes)) return bytes.utf8Slice(begin, end);
   return decoder.decode(bytes.subarray(begin, end));
+}
+
+/** Node's buffers have it beside `toString`, without whose looking up of names it is a third faster for a short line. */
+function hasUtf8Slice(
+  bytes: Uint8Array,
+): bytes is Uint8Array & { utf8Slice(begin: number, end: number): string } {
+  return "utf8Slice" in bytes && typeof bytes.utf8Slice === "function";
 }
 
 /** Whether a piece is UTF-8 all through. Slow: ask only where the decoded text holds U+FFFD. */

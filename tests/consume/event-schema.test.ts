@@ -4,7 +4,9 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DEFINITIONS } from "../../src/consume/event-schema.generated.ts";
-import { compileCheck, isObject, type Check, type Schema } from "../../src/consume/schema-check.ts";
+import { isKnownType } from "../../src/consume/item.ts";
+import { compileCheck, isObject, type Schema } from "../../src/consume/schema-check.ts";
+import { EventChecks } from "../../src/consume/validate.ts";
 import { anyEventSchema, publishedJsonSchema } from "../../src/protocol/index.ts";
 
 const published = publishedJsonSchema(anyEventSchema());
@@ -43,14 +45,11 @@ const lines = readdirSync("examples/streams")
   .flatMap((file) => readFileSync(join("examples/streams", file), "utf8").trimEnd().split("\n"));
 
 const ajv = new Ajv2020({ strict: false, formats: { "date-time": true } }).compile(published);
-const checks = new Map<string, Check>();
-/** Compiled on use: while the file is being made anew, a type may not be in it yet. */
-function check(event: Record<string, unknown>): string | undefined {
+const checks = new EventChecks("full");
+const check = (event: Record<string, unknown>) => {
   const type = String(event["type"]);
-  const known = checks.get(type) ?? compileCheck({ $ref: `#/$defs/${type}` }, DEFINITIONS);
-  checks.set(type, known);
-  return known(event);
-}
+  return isKnownType(type) ? checks.faultOf(type, event) : "no known type";
+};
 
 /** Puts something else in one place of a JSON value, or takes it away. */
 function damage(value: unknown, path: readonly number[], other: unknown): unknown {
