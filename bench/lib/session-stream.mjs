@@ -57,6 +57,7 @@ export function* sessionStream(bytes) {
       resumed: false,
     }) + line("turn_start", { turn: 1, prompt: "Find out why the build is slow." }),
   );
+  // oxlint-disable-next-line no-unmodified-loop-condition -- it is, when lines are handed on
   for (let step = 1; left > 0; step += 1) {
     const text = cut(PROSE, between(200, 1600));
     const id = `toolu_${step}`;

@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { DEFINITIONS } from "../../src/consume/event-schema.generated.ts";
 import { isKnownType } from "../../src/consume/item.ts";
 import { compileCheck, isObject, type Schema } from "../../src/consume/schema-check.ts";
 import { EventChecks } from "../../src/consume/validate.ts";
