@@ -12,9 +12,14 @@ import sys
 def main() -> int:
     result = None
     # Binary lines end at LF only. A text stream would decode with the locale's encoding.
-    for line in sys.stdin.buffer:
-        event = json.loads(line)
-        kind = event["type"]
+    for number, line in enumerate(sys.stdin.buffer, 1):
+        try:
+            event = json.loads(line)
+            kind = event["type"]
+        except (ValueError, TypeError, KeyError):
+            # A banner, half a line: worth a word, and no reason to lose the rest.
+            print(f"line {number} is no event: {line[:200]!r}", file=sys.stderr)
+            continue
         if kind == "text_delta":
             print(event["text"], end="", flush=True)
         elif kind == "retry" and event["discards_partial"]:

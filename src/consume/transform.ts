@@ -37,7 +37,8 @@ class EventStream extends Transform {
     const askOn = this.#askOn;
     this.#askOn = undefined;
     if (askOn) this.#handOn(askOn);
-    else super._read(size);
+    // Node keeps the call for more where the stream is still full at that moment, and nobody would ask again.
+    if (!this.#askOn) super._read(size);
   }
 
   /** Hands on what the chunk holds, as long as the reader takes it. */

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { PassThrough, Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { describe, expect, it } from "vitest";
@@ -33,6 +34,29 @@ describe("eventStream", () => {
       if (n++ % 20 < 2) expect(await pass(chunks), cut).toEqual(expected);
     }
     expect(await pass([bytes], { onInvalid: "skip" })).toEqual(await readAll([bytes], { onInvalid: "skip" }));
+  });
+
+  it("comes to its end for any number of lines in any chunks, whoever reads", async () => {
+    const cuts = fc.array(fc.nat(40), { minLength: 1, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(cuts, fc.boolean(), async (counts, isSlow) => {
+        const chunks = counts.map((count) => linesOf(stamped(Array(count).fill(init))));
+        const expected = counts.reduce((sum, count) => sum + count, 0);
+        let seen = 0;
+        const count = async (items: AsyncIterable<StreamItem>) => {
+          for await (const _ of items) {
+            seen += 1;
+            if (isSlow && seen % 7 === 0) await new Promise(setImmediate);
+          }
+        };
+        const source = Readable.from(chunks.filter((chunk) => chunk !== ""));
+        await pipeline(source, eventStream(), count);
+        expect(seen).toBe(expected);
+        await count(Readable.from(chunks.filter((chunk) => chunk !== "")).pipe(eventStream()));
+        expect(seen).toBe(2 * expected);
+      }),
+      { numRuns: 200 },
+    );
   });
 
   it("takes text in pieces", async () => {
