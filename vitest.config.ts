@@ -25,7 +25,10 @@ export default defineConfig({
       {
         test: {
           name: "process",
-          include: ["tests/{cli,promises,faults,run,docs}/**/*.test.ts", "tests/architecture.test.ts"],
+          include: [
+            "tests/{cli,promises,faults,run,docs}/**/*.test.ts",
+            "tests/{architecture,package}.test.ts",
+          ],
           globalSetup: "tests/support/build.ts",
           pool: "forks",
           // Against hanging only: nothing here is a measurement.
