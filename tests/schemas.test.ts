@@ -1,25 +1,12 @@
 import { readdirSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
-import * as z from "zod";
-import { scriptSchema } from "../src/model/scripted/script.ts";
-import {
-  anyEventSchema,
-  EVENT_TYPES,
-  eventSchema,
-  publishedJsonSchema,
-  userMessage,
-} from "../src/protocol/index.ts";
-
+import { SCHEMAS } from "../src/cli/schemas.ts";
 // `vitest -u` writes these files; there is no other generator.
 
-const schemas: Record<string, object> = {
-  event: publishedJsonSchema(anyEventSchema()),
-  ...Object.fromEntries(EVENT_TYPES.map((type) => [type, publishedJsonSchema(eventSchema(type))])),
-  // What is our input, not our output, has word lists as closed as the parser that reads it.
-  script: { ...z.toJSONSchema(scriptSchema, { io: "input" }) },
-  input: { ...z.toJSONSchema(userMessage, { io: "input" }) },
-};
+const schemas: Record<string, object> = Object.fromEntries(
+  SCHEMAS.map(({ name, schema }) => [name, schema()]),
+);
 
 it.each(Object.keys(schemas))("schemas/%s.json is what the code says", async (name) => {
   await expect(`${JSON.stringify(schemas[name], null, 2)}\n`).toMatchFileSnapshot(`../schemas/${name}.json`);

@@ -44,6 +44,25 @@ export function normalizeArgv(argv: readonly string[], options: readonly OptionS
   return normal;
 }
 
+/**
+ * The first bare word of a command line, and the rest without it. None if a prompt is asked for by `-p`, since then
+ * no word is a command.
+ */
+export function firstWord(
+  argv: readonly string[],
+  options: readonly OptionShape[],
+): { word: string; rest: string[] } | undefined {
+  const shapes = new Map(options.flatMap((option) => option.names.map((name) => [name, option] as const)));
+  for (let index = 0; index < argv.length; index += 1) {
+    const word = argv[index] ?? "";
+    const name = kebab(word, shapes);
+    if (word === "--" || PROMPT_NAMES.includes(name.replace(/=.*$/s, ""))) return undefined;
+    if (!word.startsWith("-")) return { word, rest: argv.toSpliced(index, 1) };
+    if (shapes.get(name)?.takesValue) index += 1;
+  }
+  return undefined;
+}
+
 /** `--allowedTools=x` → `--allowed-tools=x`, where that is an option. */
 function kebab(word: string, shapes: ReadonlyMap<string, OptionShape>): string {
   const match = /^(--[a-zA-Z][\w-]*)(=.*)?$/s.exec(word);

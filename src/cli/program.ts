@@ -1,12 +1,14 @@
-import { CommanderError } from "commander";
+import type { Command } from "commander";
 import { openSink, reserveStdout } from "../emit/stdout.ts";
 import { AgentError } from "../protocol/errors.ts";
 import { Cancellation, watchSignals } from "../run/cancellation.ts";
 import { countingDate } from "../run/deterministic.ts";
 import { run, type RunEnd } from "../run/run.ts";
-import { normalizeArgv, peekDeterministic, peekFormat, type OptionShape } from "./argv.ts";
+import { firstWord, peekDeterministic, peekFormat } from "./argv.ts";
+import { isPresent, type PresentCommand } from "./command-names.ts";
 import { defaultFormat, lookAtStdout, openFormat } from "./format.ts";
 import { laterOption, runCommand, type RunFlags } from "./flags.ts";
+import { parseWith, shapesOf } from "./parse.ts";
 import { checkOptions, withPrompts } from "./options.ts";
 import { openPrompts, promptSource, type PromptArguments } from "./prompt.ts";
 import { reportError, reportFailure, TurnErrors } from "./report.ts";
@@ -41,7 +43,10 @@ async function runOrReport(
   let format = peekFormat(argv) ?? "text";
   const date = peekDeterministic(argv) ? countingDate() : () => new Date();
   try {
-    const parsed = parse(argv);
+    const command = runCommand();
+    const first = firstWord(argv, shapesOf(command));
+    if (first && isPresent(first.word)) return await runCommandOf(first.word, first.rest, env, cancellation);
+    const parsed = parse(command, argv);
     if (!parsed) return undefined;
     const stdout = lookAtStdout();
     reserveStdout();
@@ -71,21 +76,8 @@ interface Parsed extends PromptArguments {
 }
 
 /** @throws AgentError `usage` naming the flag. */
-function parse(argv: readonly string[]): Parsed | undefined {
-  const command = runCommand()
-    .exitOverride()
-    .configureOutput({ outputError: () => undefined });
-  const shapes = command.options.map((option): OptionShape => ({
-    names: [option.short, option.long].filter((name) => name !== undefined),
-    takesValue: option.required,
-  }));
-  try {
-    command.parse(normalizeArgv(argv, shapes), { from: "user" });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return undefined;
-    throw new AgentError("usage", usageMessage(error.message));
-  }
+function parse(command: Command, argv: readonly string[]): Parsed | undefined {
+  if (!parseWith(command, argv, "linefeed")) return undefined;
   const later = laterOption(command);
   if (later !== undefined) throw new AgentError("usage", later);
   const flags = command.opts<RunFlags & { maxTurns?: number }>();
@@ -104,9 +96,26 @@ function maxStepsOf({ maxSteps, maxTurns }: { maxSteps?: number; maxTurns?: numb
   return steps === undefined ? {} : { maxSteps: steps };
 }
 
-function usageMessage(message: string): string {
-  const plain = message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ");
-  return `${plain}${/[.?)]$/.test(plain) ? "" : "."} See linefeed --help`;
+/** A command that is no run: its words and flags are its own. */
+async function runCommandOf(
+  name: PresentCommand,
+  argv: readonly string[],
+  env: NodeJS.ProcessEnv,
+  cancellation: Cancellation,
+): Promise<RunEnd | undefined> {
+  const { failedEnd } = await import("./commands/stdout.ts");
+  const { loadCommand } = await import("./commands/command.ts");
+  let end: RunEnd;
+  try {
+    const action = await loadCommand(name);
+    const command = action.command();
+    if (!parseWith(command, argv, `linefeed ${name}`)) return undefined;
+    end = await action.run(command, { env, cancellation });
+  } catch (error) {
+    end = failedEnd(error, cancellation);
+  }
+  reportError(end, "text");
+  return end;
 }
 
 function internalError(error: unknown): AgentError {

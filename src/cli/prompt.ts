@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { EventBodyOf } from "../protocol/event.ts";
 import { AgentError } from "../protocol/errors.ts";
 import { promptList, type PromptStream } from "../run/prompts.ts";
-import { nearCommand } from "./near-command.ts";
+import { nearCommand } from "./command-names.ts";
 import { readStdin, statStdin, stdinIsTerminal, streamStdin } from "./stdin.ts";
 
 /** What stdin holds: one prompt as a whole, or one a line. */

@@ -65,6 +65,14 @@ export class Pretty {
     return this.#options.spinner ? this.#spinner.erase(this.#options.now(), isRowStart) + text : text;
   }
 
+  /** What a line of the stream that is no event adds. */
+  remark(text: string): string {
+    const erased = this.#options.spinner
+      ? this.#spinner.erase(this.#options.now(), this.#page.openRow === undefined)
+      : "";
+    return erased + this.#close() + this.#page.block("notice", LOOKS.warning, text);
+  }
+
   #textOf(event: LinefeedEvent): string {
     switch (event.type) {
       case "init":

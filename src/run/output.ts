@@ -2,6 +2,7 @@ import type { Format, Tick } from "../emit/formats/format.ts";
 import { SinkError, type Sink } from "../emit/sink.ts";
 import type { Stamp } from "../emit/stamp.ts";
 import type { Window } from "../emit/window.ts";
+import { AgentError } from "../protocol/errors.ts";
 import type { ActiveClock } from "./active-clock.ts";
 import type { Cancellation } from "./cancellation.ts";
 
@@ -152,4 +153,12 @@ export async function drainOrGiveUp(
     clearInterval(timer);
   }
   return givenUp;
+}
+
+/** Why nothing more can be printed, for the last word and for the person. */
+export function outputError(error: SinkError): AgentError {
+  if (error.kind === "reader_closed")
+    return new AgentError("reader_closed", `${error.message}; the agent was stopped`);
+  const cure = error.errno === "ENOSPC" ? "make room on the disk" : "check where stdout goes";
+  return new AgentError("io", `${error.message}; ${cure}`);
 }

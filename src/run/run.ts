@@ -1,7 +1,7 @@
 import type { Agent, TurnOutcome } from "../agent/agent.ts";
 import type { Format } from "../emit/formats/format.ts";
 import { isDelta } from "../emit/merge.ts";
-import type { Sink, SinkError } from "../emit/sink.ts";
+import type { Sink } from "../emit/sink.ts";
 import { createStamp } from "../emit/stamp.ts";
 import { Window } from "../emit/window.ts";
 import type { EventBody } from "../protocol/event.ts";
@@ -15,7 +15,7 @@ import { TimelessClock } from "./deterministic.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { readInstructions, type Instructions } from "./instructions.ts";
 import type { RunOptions } from "./options.ts";
-import { drainOrGiveUp, Output } from "./output.ts";
+import { drainOrGiveUp, Output, outputError } from "./output.ts";
 import type { NextPrompt } from "./prompts.ts";
 import { randomBytes } from "./random.ts";
 import type { Recording } from "./recording.ts";
@@ -287,11 +287,4 @@ function mayWait(body: EventBody): boolean {
     default:
       return false;
   }
-}
-
-function outputError(error: SinkError): AgentError {
-  if (error.kind === "reader_closed")
-    return new AgentError("reader_closed", `${error.message}; the agent was stopped`);
-  const cure = error.errno === "ENOSPC" ? "make room on the disk" : "check where stdout goes";
-  return new AgentError("io", `${error.message}; ${cure}`);
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { runCommand } from "../../src/cli/flags.ts";
-import { COMMANDS } from "../../src/cli/near-command.ts";
+import { COMMANDS } from "../../src/cli/command-names.ts";
 
 const page = readFileSync("docs/command-line.md", "utf8");
 const { options } = runCommand();

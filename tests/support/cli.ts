@@ -50,7 +50,7 @@ export function runCli(args: readonly string[], options: CliOptions = {}): Promi
     child.on("error", reject);
     child.on("close", (code, signal) => {
       const bytes = Buffer.concat(stdout);
-      const isLines = bytes.length > 0 && bytes.toString("utf8").startsWith("{");
+      const isLines = bytes.length > 0 && bytes.toString("utf8", 0, 2) === `{"`;
       resolveRun({
         code,
         signal,

@@ -4,6 +4,8 @@ import type { LinefeedEvent } from "../../protocol/event.ts";
 export interface Format {
   /** What the event adds to stdout; undefined or "": nothing. */
   event(event: LinefeedEvent): string | undefined;
+  /** What a line that is no event adds, in words; without it there is no place for such a line. */
+  remark?(text: string): string;
   /** What is printed while nothing else is: a sign of life that the next event takes back. */
   readonly tick?: Tick | undefined;
 }

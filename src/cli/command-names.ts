@@ -4,6 +4,18 @@ import { wordDistance } from "../run/word-distance.ts";
 export const COMMANDS = ["attach", "sessions", "send", "stop", "rm", "view", "check", "schema"] as const;
 export type CommandName = (typeof COMMANDS)[number];
 
+/** Those that this version has, each with what it does. */
+export const COMMAND_SUMMARIES = {
+  view: "show a stream of events to a person, or convert it",
+  check: "check a stream against the schemas and the order of events",
+  schema: "print a JSON Schema",
+} as const satisfies Partial<Record<CommandName, string>>;
+export type PresentCommand = keyof typeof COMMAND_SUMMARIES;
+
+export function isPresent(word: string): word is PresentCommand {
+  return Object.hasOwn(COMMAND_SUMMARIES, word);
+}
+
 /** The command that a bare word is, or is close to; undefined if it is neither. */
 export function nearCommand(word: string): CommandName | undefined {
   if (!/^[a-z][a-z-]*$/i.test(word)) return undefined;
