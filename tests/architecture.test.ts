@@ -33,11 +33,12 @@ const LAYERS: Record<string, Layer> = {
   consume: { ours: ["protocol"], node: true },
   render: { ours: [], types: ["protocol"], packages: ["get-east-asian-width"], node: false },
   testing: { ours: ["protocol"], types: ["model"], node: true },
+  sessions: { ours: ["protocol", "consume"], node: true },
   run: { ours: ["protocol", "model", "tools", "agent", "emit"], node: true },
   "index.ts": { ours: ["protocol", "model", "tools", "run"], node: false },
   cli: {
-    ours: ["protocol", "model", "tools", "agent", "emit", "consume", "render", "run"],
-    packages: ["commander"],
+    ours: ["protocol", "model", "tools", "agent", "emit", "consume", "sessions", "render", "run"],
+    packages: ["commander", "schemas.ts: zod"],
     node: true,
   },
 };

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { PERMISSION_MODES, type PermissionMode } from "../protocol/words.ts";
+import { COMMAND_SUMMARIES } from "./command-names.ts";
 import { DEFAULTS } from "../run/defaults.ts";
 import { VERSION } from "../run/version.ts";
 import { FORMATS, type OutputFormat } from "./format.ts";
@@ -82,7 +83,7 @@ const LATER_OPTIONS = [
 export function runCommand(): Command {
   const command = new Command("linefeed")
     .description("A headless coding agent that prints every event as one JSON line.")
-    .usage("[-p] [prompt] [options]")
+    .usage("[-p] [prompt] [options]\n       linefeed <command> [options]")
     .argument("[prompt...]", "what to do; also from stdin, or both; - waits for stdin")
     .allowExcessArguments(true)
     .showSuggestionAfterError(true)
@@ -228,7 +229,13 @@ function parseFormat<Format extends string>(formats: readonly Format[], text: st
   return parseWord(formats)(text);
 }
 
+const COMMANDS_HELP = Object.entries(COMMAND_SUMMARIES)
+  .map(([name, summary]) => `  ${name.padEnd(8)} ${summary}\n`)
+  .join("");
+
 const EXAMPLES = `
+Commands (linefeed <command> --help):
+${COMMANDS_HELP}
 Times: a bare number is seconds; 500ms, 30s, 5m, 1h.
 
 Examples:

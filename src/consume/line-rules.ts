@@ -48,7 +48,10 @@ export class LineRules {
 function* faultsOf(line: Line): Generator<string> {
   if (line.kind === "too_long") return;
   const { text, bytes, ended, wellFormed } = line;
-  if (text.trim() === "") return yield "a blank line";
+  if (text.trim() === "") {
+    yield "a blank line";
+    return;
+  }
   if (wellFormed) yield* takenOff(bytes - Buffer.byteLength(text));
   if (!text.startsWith("{") || !text.endsWith("}")) return;
   if (!ended) yield "the last line has no line end";

@@ -41,7 +41,7 @@ export const view: CommandAction = {
   async run(command, { env, cancellation }) {
     const { outputFormat, follow = false } = command.opts<ViewFlags>();
     const input = await openInput(command.args, "view");
-    const format = await openFormat(outputFormat, lookAtStdout(), env);
+    const format = await openFormat(outputFormat, { ...lookAtStdout(), animated: true }, env);
     const viewing = new Viewing(format, outputFormat);
     const source = await sourceOf(input, follow, viewing, cancellation.signal);
     const end = await withStdout(cancellation, (write) => viewing.show(source, cancellation.signal, write));
