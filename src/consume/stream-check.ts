@@ -64,6 +64,7 @@ export class StreamCheck {
         yield { line, message: item.message.replace(/^line \d+: /, "") };
       } else if (item.type === "unknown") {
         this.#unknown += 1;
+        for (const message of this.#order.checkUnknown(item)) yield { line, message };
       } else {
         for (const message of this.#check(item)) yield { line, message };
       }

@@ -27,6 +27,11 @@ export class OrderChecker {
     return [...this.#envelope(event), ...this.#position(event), ...this.#body(event)];
   }
 
+  /** For an event of a type that is not known here: it has its place in the numbering all the same. */
+  checkUnknown(event: Pick<LinefeedEvent, "seq" | "session_id">): string[] {
+    return event.seq === 0 ? [] : this.#numbering(event);
+  }
+
   /** What is missing when the stream ends here. */
   end(): string[] {
     if (this.#run === "open") return ["the stream ends without a `result`"];
@@ -40,6 +45,11 @@ export class OrderChecker {
         faults.push("only `result` and `session` may have seq 0");
       return faults;
     }
+    return this.#numbering(event);
+  }
+
+  #numbering(event: Pick<LinefeedEvent, "seq" | "session_id">): string[] {
+    const faults: string[] = [];
     const expected = this.#seq === undefined ? event.seq : this.#seq + 1;
     if (event.seq !== expected) faults.push(`seq is ${event.seq}, expected ${expected}`);
     this.#seq = event.seq;
