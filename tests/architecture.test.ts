@@ -32,7 +32,7 @@ const LAYERS: Record<string, Layer> = {
   emit: { ours: [], types: ["protocol"], node: true },
   consume: { ours: ["protocol"], node: true },
   render: { ours: [], types: ["protocol"], packages: ["get-east-asian-width"], node: false },
-  testing: { ours: ["protocol"], types: ["model"], node: true },
+  testing: { ours: ["protocol", "model", "emit/encode.ts", "emit/stamp.ts"], node: true },
   sessions: { ours: ["protocol", "consume"], node: true },
   run: { ours: ["protocol", "model", "tools", "agent", "emit"], node: true },
   "index.ts": { ours: ["protocol", "model", "tools", "run"], node: false },
