@@ -1,0 +1,24 @@
+import { build } from "esbuild";
+import { expect, it } from "vitest";
+
+it("the door loads nothing but itself: no schema library, no agent", async () => {
+  const { metafile } = await build({
+    entryPoints: ["src/consume/index.ts"],
+    bundle: true,
+    write: false,
+    metafile: true,
+    platform: "node",
+    format: "esm",
+  });
+  const strangers = Object.keys(metafile.inputs).filter((path) => !path.startsWith("src/consume/"));
+  expect(strangers.toSorted()).toEqual([
+    "src/protocol/errors.ts",
+    "src/protocol/usage.ts",
+    "src/protocol/version.ts",
+  ]);
+  const loaded = Object.values(metafile.outputs).flatMap(({ imports }) => imports);
+  expect(loaded.map(({ path, kind }) => `${kind} ${path}`).toSorted()).toEqual([
+    "dynamic-import node:fs",
+    "import-statement node:stream",
+  ]);
+});
