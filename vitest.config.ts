@@ -10,6 +10,7 @@ export default defineConfig({
             "tests/{protocol,agent,emit,consume,model,render,testing}/**/*.test.ts",
             "tests/{schemas,golden}.test.ts",
           ],
+          exclude: ["tests/consume/process/**"],
           pool: "threads",
           testTimeout: 30_000,
         },
@@ -27,6 +28,7 @@ export default defineConfig({
           name: "process",
           include: [
             "tests/{cli,promises,faults,run,docs}/**/*.test.ts",
+            "tests/consume/process/**/*.test.ts",
             "tests/{architecture,package}.test.ts",
           ],
           globalSetup: "tests/support/build.ts",

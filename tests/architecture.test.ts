@@ -126,9 +126,12 @@ describe("the import table", () => {
 describe("who may touch the world", () => {
   const using = (pattern: RegExp) => sourceFiles().filter((file) => pattern.test(code(file)));
 
-  it("only cli reads the command line, and the environment too but for the library's default", () => {
+  it("only cli reads the command line, and the environment too but for the defaults of the two doors", () => {
     expect(using(/\bprocess\.argv\b/).filter((file) => layerOf(file) !== "cli")).toEqual([]);
-    expect(using(/\bprocess\.env\b/).filter((file) => layerOf(file) !== "cli")).toEqual(["run/embed.ts"]);
+    expect(using(/\bprocess\.env\b/).filter((file) => layerOf(file) !== "cli")).toEqual([
+      "consume/runner.ts",
+      "run/embed.ts",
+    ]);
   });
 
   it("only cli sets the exit code and ends the process", () => {

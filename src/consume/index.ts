@@ -3,6 +3,10 @@
  * Needs nothing of the agent.
  */
 export { readEvents, type EventsOnly, type ReadOptions } from "./reader.ts";
+export { runAgent, type RunAgentOptions } from "./runner.ts";
+export type { AgentRun } from "./agent-run.ts";
+export type { RunFlags } from "./run-flags.ts";
+export { SpawnError, StreamEndedError, type ProcessExit } from "./process/errors.ts";
 export { eventStream } from "./transform.ts";
 export { Transcript, type TranscriptStatus } from "./transcript.ts";
 export type { EventSource } from "./source.ts";

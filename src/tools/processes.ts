@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { MARK_VARIABLE } from "../protocol/process-mark.ts";
 import { forgetGroup, groupLives, rememberedGroups, type ProcessGroup } from "./process-groups.ts";
 import {
   commandOf,
@@ -9,8 +10,6 @@ import {
   type ProcessEntry,
 } from "./process-table.ts";
 
-/** The variable by which every process that a call starts is known, wherever it goes. */
-export const MARK_VARIABLE = "LINEFEED_PROCESS_MARK";
 /** The time in ms that processes get between SIGTERM and SIGKILL. */
 const GRACE_MS = 1000;
 /** The longest wait in ms after SIGKILL; only a process stuck in the kernel, or another user's, is left then. */

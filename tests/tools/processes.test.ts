@@ -1,7 +1,8 @@
 import { statSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { bashTool } from "../../src/tools/bash.ts";
-import { endProcesses, markedEnvironment, MARK_VARIABLE, survivors } from "../../src/tools/processes.ts";
+import { MARK_VARIABLE } from "../../src/protocol/process-mark.ts";
+import { endProcesses, markedEnvironment, survivors } from "../../src/tools/processes.ts";
 import type { ToolContext } from "../../src/tools/tool.ts";
 import { bash, callContext, finish, livingCommands, until } from "./support/call.ts";
 
