@@ -7,6 +7,7 @@ import { EventParser } from "./parser.ts";
 import { AgentProcess, type ProcessOptions } from "./process/agent-process.ts";
 import { StreamEndedError, type ProcessExit } from "./process/errors.ts";
 import { ItemQueue } from "./process/item-queue.ts";
+import { onAbort } from "./process/on-abort.ts";
 import { readEvents, type ReadOptions } from "./reader.ts";
 
 /**
@@ -50,12 +51,12 @@ export interface AgentRun<Item extends StreamItem = StreamItem> extends AsyncIte
 
 /** An {@link AgentRun} over any process that prints events. */
 export class ProcessRun implements AgentRun {
-  readonly #process: AgentProcess;
+  readonly #child: AgentProcess;
   readonly #readOptions: Omit<ReadOptions, "signal">;
   readonly #signal: AbortSignal | undefined;
   readonly #queue = new ItemQueue<StreamItem>();
   readonly #over: Promise<EventOf<"result">>;
-  readonly #onAbort = () => this.cancel();
+  readonly #ignoreSignal: () => void;
   #reading: "nobody" | "loop" | "result" = "nobody";
   #result: EventOf<"result"> | undefined;
   #lastSeq: number | null = null;
@@ -67,23 +68,22 @@ export class ProcessRun implements AgentRun {
     void new EventParser(readOptions);
     this.#readOptions = readOptions;
     this.#signal = signal;
-    this.#process = new AgentProcess(process);
+    this.#child = new AgentProcess(process);
     this.#over = this.#live();
     this.#over.catch(() => undefined);
-    if (signal?.aborted) this.cancel();
-    else signal?.addEventListener("abort", this.#onAbort, { once: true });
+    this.#ignoreSignal = signal ? onAbort(signal, () => this.cancel()) : () => undefined;
   }
 
   get pid(): number | undefined {
-    return this.#process.pid;
+    return this.#child.pid;
   }
 
   get exit(): ProcessExit | null {
-    return this.#process.exit ?? null;
+    return this.#child.exit ?? null;
   }
 
   get stderr(): string {
-    return this.#process.stderr;
+    return this.#child.stderr;
   }
 
   get result(): Promise<EventOf<"result">> {
@@ -94,7 +94,7 @@ export class ProcessRun implements AgentRun {
   }
 
   async send(prompt: PromptContent): Promise<void> {
-    if (this.#process.inputEnded) {
+    if (this.#child.inputEnded) {
       throw new AgentError(
         "usage",
         "no prompt can be sent after `end()`, nor to a run with a `prompt` of its own unless it has `keepOpen: true`",
@@ -102,7 +102,7 @@ export class ProcessRun implements AgentRun {
     }
     const message = typeof prompt === "string" ? { text: prompt } : { content: prompt };
     try {
-      await this.#process.write(`${JSON.stringify({ type: "user", ...message })}\n`);
+      await this.#child.write(`${JSON.stringify({ type: "user", ...message })}\n`);
     } catch (error) {
       throw new AgentError("io", "the prompt was not sent: the process has ended, or does not read", {
         cause: error,
@@ -111,14 +111,14 @@ export class ProcessRun implements AgentRun {
   }
 
   end(): void {
-    this.#process.endInput();
+    this.#child.endInput();
   }
 
   cancel(signal?: SignalName): void {
     // What has said its last word is about to end.
-    if (this.#result || this.#process.exit) return;
+    if (this.#result || this.#child.exit) return;
     this.#queue.keep();
-    void this.#process.terminate(signal);
+    void this.#child.terminate(signal);
   }
 
   [Symbol.asyncIterator](): AsyncIterator<StreamItem, void, undefined> {
@@ -168,19 +168,19 @@ export class ProcessRun implements AgentRun {
 
   /** The whole life of the process; when this settles, it is gone. */
   async #live(): Promise<EventOf<"result">> {
-    const process = this.#process;
+    const child = this.#child;
     try {
-      await process.started;
+      await child.started;
       await this.#read();
-      await process.finish();
+      await child.finish();
     } catch (error) {
-      process.closeOutput();
-      await process.terminate();
+      child.closeOutput();
+      await child.terminate();
       throw error;
     } finally {
-      if (!this.#result || process.wasEnded) await process.endRest();
-      await process.release();
-      this.#signal?.removeEventListener("abort", this.#onAbort);
+      if (!this.#result || child.wasEnded) await child.endRest();
+      await child.release();
+      this.#ignoreSignal();
       this.#queue.end();
     }
     if (this.#result) return this.#result;
@@ -188,10 +188,10 @@ export class ProcessRun implements AgentRun {
   }
 
   async #read(): Promise<void> {
-    for await (const item of readEvents(this.#process.output, this.#readOptions)) {
+    for await (const item of readEvents(this.#child.output, this.#readOptions)) {
       if (item.type === "result") {
         this.#result = item;
-        void this.#process.finish();
+        void this.#child.finish();
       }
       if (item.type === "invalid") this.#notAnEvent ??= item.message;
       else if (item.seq > 0) this.#lastSeq = item.seq;
@@ -201,7 +201,7 @@ export class ProcessRun implements AgentRun {
   }
 
   #streamEnded(): StreamEndedError {
-    const { exit, stderr, wasKilled } = this.#process;
+    const { exit, stderr, wasKilled } = this.#child;
     return new StreamEndedError({
       exit: exit ?? { code: null, signal: null },
       stderr,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseScript } from "../../src/model/scripted/script.ts";
 import { EVENT_TYPES } from "../../src/protocol/events.ts";
-import { runShell } from "../support/cli.ts";
+import { runShell, scriptFile } from "../support/cli.ts";
 import { createWorkplace, type Workplace } from "../support/docs-workplace.ts";
 import { lint } from "../support/lint.ts";
 
@@ -91,6 +91,41 @@ describe("ci.sh", () => {
       code: 2,
       stderr: expect.stringContaining("linefeed: error, exit code 2\n"),
     });
+  });
+});
+
+describe("ci.mjs", () => {
+  it("shows what happens, puts the answer on the summary page and passes when the run is ok", async () => {
+    const { stdout, stderr, code } = await run(
+      `GITHUB_STEP_SUMMARY=summary.md node examples/ci.mjs "hi" -- ${TOUR}`,
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout.toString("utf8")).toMatch(
+      /^::stop-commands::(\S+)\n[^]*> ls src\/protocol\n> Bash: ok, \d+ ms\n[^]*17 event types[^]*\n::\1::\n$/,
+    );
+    expect(readFileSync(join(workplace.folder, "summary.md"), "utf8")).toContain("17 event types");
+  });
+
+  it("fails the job with the run's exit code and its reason when it is not", async () => {
+    const denied = await run("node examples/ci.mjs hi -- --fake examples/scripts/tour.json");
+    expect(denied.code).toBe(4);
+    expect(denied.stdout.toString("utf8")).toMatch(
+      /\n::warning title=linefeed::.*Bash.*\n[^]*\n::error title=linefeed::error: .*denied.*\n$/,
+    );
+    const wrong = await run("node examples/ci.mjs hi -- --fake missing.json");
+    expect(wrong.code).toBe(2);
+    expect(wrong.stdout.toString("utf8")).toMatch(/\n::error title=linefeed::error: .*missing\.json.*\n$/);
+  });
+
+  it("gives a job that is cancelled the run's last word", async () => {
+    const slow = scriptFile([{ content: [{ type: "text", text: "word" }], stall: true }]);
+    const { stdout, code } = await run(
+      `node examples/ci.mjs hi -- --fake ${slow} >log & until grep -q word log; do sleep 0.05; done; kill -INT $!; wait $!; echo "code $?"; cat log`,
+    );
+    expect(code).toBe(0);
+    expect(stdout.toString("utf8")).toMatch(
+      /^code 130\n[^]*\n::error title=linefeed::cancelled: .*SIGINT\n$/,
+    );
   });
 });
 
