@@ -10,6 +10,10 @@ export interface RunFlags {
   baseUrl?: string | undefined;
   /** The path of a script to play instead of asking a model: offline, without a key. */
   fake?: string | undefined;
+  /** How fast a recorded script plays: `full`, `recorded`, or how many times faster. */
+  replaySpeed?: number | "full" | "recorded" | undefined;
+  /** The path of a script to write what the model answers to. */
+  record?: string | undefined;
   /** Tokens of one answer. */
   maxTokens?: number | undefined;
   /** How hard the model thinks: `low`, `medium`, `high`, … */
@@ -59,10 +63,12 @@ export interface RunFlags {
   heartbeatMs?: number | undefined;
   /** After it was cancelled, how long linefeed waits for a reader that takes nothing. */
   drainTimeoutMs?: number | undefined;
+  /** Fixed ids and times: the same lines with every run. */
+  deterministic?: boolean | undefined;
 }
 
 /** `list`: one value, the words joined; `each`: the flag once for each value; `off`: said when it is false. */
-type Kind = "text" | "number" | "ms" | "list" | "each" | "on" | "off";
+type Kind = "text" | "number" | "speed" | "ms" | "list" | "each" | "on" | "off";
 
 /** How each option is said on the command line. */
 export const FLAGS = {
@@ -70,6 +76,8 @@ export const FLAGS = {
   provider: ["--provider", "text"],
   baseUrl: ["--base-url", "text"],
   fake: ["--fake", "text"],
+  replaySpeed: ["--replay-speed", "speed"],
+  record: ["--record", "text"],
   maxTokens: ["--max-tokens", "number"],
   effort: ["--effort", "text"],
   thinking: ["--thinking", "text"],
@@ -95,6 +103,7 @@ export const FLAGS = {
   includeToolInput: ["--include-tool-input", "on"],
   heartbeatMs: ["--heartbeat", "ms"],
   drainTimeoutMs: ["--drain-timeout", "ms"],
+  deterministic: ["--deterministic", "on"],
 } as const satisfies Record<keyof RunFlags, readonly [flag: string, kind: Kind]>;
 
 /**
@@ -119,6 +128,9 @@ function wordsOf(name: keyof RunFlags, value: unknown): string[] {
     case "number":
       if (typeof value === "number" && Number.isFinite(value)) return [`${flag}=${value}`];
       throw wrong(name, "a number");
+    case "speed":
+      if (typeof value === "string" || typeof value === "number") return [`${flag}=${value}`];
+      throw wrong(name, "a number or a word");
     case "ms":
       if (typeof value === "number" && Number.isFinite(value)) return [`${flag}=${value}ms`];
       throw wrong(name, "a number of milliseconds");

@@ -33,7 +33,7 @@ export interface RunAgentOptions extends RunFlags, ParseOptions {
   executable?: string | undefined;
   /** What stands before all else: with `executable: "npx"` the name `["linefeed"]`, without it options of Node. */
   args?: readonly string[] | undefined;
-  /** How long the process may take to end after it was asked to, before it is killed. Default: 5,000. */
+  /** How long the process may take to end after it was asked to, or after its last word. Then it is killed. Default: 5,000. */
   killAfterMs?: number | undefined;
 }
 
@@ -55,6 +55,7 @@ export function runAgent(options: RunAgentOptions): AgentRun {
   const { prompt, keepOpen = prompt === undefined, signal } = options;
   const { onInvalid, validate, maxLineBytes } = options;
   assertPrompt(prompt);
+  assertSignal(signal);
   const run = new ProcessRun(processOptions(options), { onInvalid, validate, maxLineBytes, signal });
   // Without a prompt, a run that is cancelled already costs nothing.
   if (signal?.aborted) return run;
@@ -85,4 +86,9 @@ function processOptions(options: RunAgentOptions): ProcessOptions {
 function assertPrompt(prompt: unknown): void {
   if (prompt === undefined || typeof prompt === "string" || Array.isArray(prompt)) return;
   throw new TypeError("`prompt` of runAgent is a string or an array of content blocks");
+}
+
+function assertSignal(signal: unknown): void {
+  if (signal === undefined || signal instanceof AbortSignal) return;
+  throw new TypeError("`signal` of runAgent is an AbortSignal");
 }

@@ -6,7 +6,6 @@ import {
   type EventOf,
   type RunAgentOptions,
   type StreamEvent,
-  type StreamItem,
 } from "../../src/consume/index.ts";
 import { FLAGS, flagWords } from "../../src/consume/run-flags.ts";
 
@@ -66,6 +65,8 @@ describe("the options of runAgent", () => {
       provider: "fake",
       baseUrl: "http://localhost",
       fake: "file.json",
+      replaySpeed: 2,
+      record: "out.json",
       maxTokens: 1,
       effort: "low",
       thinking: "off",
@@ -91,6 +92,7 @@ describe("the options of runAgent", () => {
       includeToolInput: true,
       heartbeatMs: 0,
       drainTimeoutMs: 0,
+      deterministic: true,
     });
     expect(words).toHaveLength(Object.keys(FLAGS).length);
     const command = runCommand().exitOverride();
@@ -111,7 +113,7 @@ describe("the types of runAgent", () => {
     const skipping = () => runAgent({ prompt: "x", onInvalid: "skip" });
     const yielding = () => runAgent({ prompt: "x" });
     expectTypeOf(skipping).returns.toEqualTypeOf<AgentRun<StreamEvent>>();
-    expectTypeOf(yielding).returns.toEqualTypeOf<AgentRun<StreamItem>>();
+    expectTypeOf(yielding).returns.toEqualTypeOf<AgentRun>();
     expectTypeOf<AgentRun["result"]>().toEqualTypeOf<Promise<EventOf<"result">>>();
     expectTypeOf<AgentRun>().toExtend<AsyncDisposable>();
   });

@@ -9,7 +9,7 @@ import { TextTail } from "./text-tail.ts";
 import { endWithUs, KILL_MS, ProcessTree } from "./tree.ts";
 
 /** A process that has printed nothing yet may not be ready for a signal: for so long, in ms, its first output is awaited. */
-const START_MS = 1000;
+const START_MS = 2000;
 /** How long the end of stderr is waited for after the exit, in ms. */
 const STDERR_MS = 100;
 

@@ -71,6 +71,7 @@ function adviceOn(cause: unknown, cwd: string | undefined): SpawnAdvice {
         text: `the system has no room for another process now (${errno}); start fewer at once, or raise the limit (ulimit)`,
       };
     case "ERR_INVALID_ARG_VALUE":
+    case "ERR_INVALID_ARG_TYPE":
       return { code: "usage", text: textOf(cause) };
     default:
       return { code: "io", text: textOf(cause) };

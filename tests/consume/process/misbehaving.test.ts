@@ -334,6 +334,7 @@ describe("what cannot be started", () => {
     expect(wrong({ prompt: 1 })).toThrow(TypeError);
     expect(wrong({ maxSteps: "3" })).toThrow("`maxSteps` of runAgent is a number");
     expect(wrong({ tools: "Read" })).toThrow("`tools` of runAgent is an array of strings");
+    expect(wrong({ signal: {} })).toThrow("`signal` of runAgent is an AbortSignal");
     expect(wrong({ extraArgs: [1] })).toThrow("`extraArgs`");
     expect(wrong({ killAfterMs: Number.NaN })).toThrow(RangeError);
     expect(wrong({ onInvalid: "ignore" })).toThrow("onInvalid");

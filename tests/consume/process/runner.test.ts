@@ -13,7 +13,7 @@ import {
   type StreamItem,
 } from "../../../src/consume/index.ts";
 import type { Script } from "../../../src/model/scripted/script.ts";
-import { cleanEnv, ofType, runCli, scriptFile, temporaryFolder } from "../../support/cli.ts";
+import { cleanEnv, joined, ofType, runCli, scriptFile, temporaryFolder } from "../../support/cli.ts";
 import { lint } from "../../support/lint.ts";
 import { linesOf } from "../support.ts";
 import { rejection, tracedEnv, until } from "./support.ts";
@@ -65,12 +65,17 @@ describe("a run", () => {
   it("gives both at once, in any order, and nothing is lost", async () => {
     const long = ["many words, ".repeat(4000)];
     const one = start(long, { coalesceMs: 0 });
-    const [events, result] = await Promise.all([all(one), one.result]);
-    expect(result.text).toBe(long[0]);
     const other = start(long, { coalesceMs: 0 });
+    const [events, result] = await Promise.all([all(one), one.result]);
     const [sameResult, sameEvents] = await Promise.all([other.result, all(other)]);
-    expect(sameResult.text).toBe(long[0]);
-    expect(sameEvents.length).toBe(events.length);
+    for (const read of [
+      { events, result },
+      { events: sameEvents, result: sameResult },
+    ]) {
+      expect(read.events.map(({ seq }) => seq)).toEqual(read.events.map((_, index) => index + 1));
+      expect(joined(read.events, "text_delta")).toBe(long[0]);
+      expect(read.events.at(-1)).toEqual(read.result);
+    }
   });
 
   it("that failed has a result that says so", async () => {
