@@ -31,7 +31,10 @@ const RESTLESS: Script["answers"] = [
       read("LICENSE"),
       bash("for n in 1 2 3 4 5 6; do echo out $n; echo err $n >&2; sleep 0.01; done"),
       bash("seq 1 20000; seq 1 3000 >&2"),
-      bash("(sleep 300 & sleep 301 &) >/dev/null 2>&1; exit 3"),
+      // A child that has not become `sleep` yet would be named as the shell that it was.
+      bash(
+        "(for n in 300 301; do sleep $n & until grep -qx sleep /proc/$!/comm; do :; done; done) >/dev/null 2>&1; exit 3",
+      ),
     ],
     chunk_characters: 7,
   },
