@@ -29,7 +29,7 @@ export function errnoOf(error: unknown): string {
  * resolves when it has. One write at a time. Failures are thrown (or rejected) as {@link SinkError}.
  */
 export interface Sink {
-  write(text: string): Promise<void> | undefined;
+  write(text: string | Buffer): Promise<void> | undefined;
   /** Bytes that the system has taken so far: the sign that a reader lives. */
   readonly taken: number;
   /** Called once when the reader is found gone between writes. */

@@ -68,7 +68,7 @@ class FileSink implements Sink {
     this.#givenUp = true;
   }
 
-  write(text: string): Promise<void> | undefined {
+  write(text: string | Buffer): Promise<void> | undefined {
     return writePieces(text, (bytes) => {
       const offset = this.#writeNow(bytes, 0);
       return offset < bytes.length ? this.#writeRest(bytes, offset) : undefined;
@@ -124,7 +124,7 @@ class StreamSink implements Sink {
     );
   }
 
-  write(text: string): Promise<void> | undefined {
+  write(text: string | Buffer): Promise<void> | undefined {
     return writePieces(text, (bytes) => {
       if (this.#kind.blocking && !this.#socket) return this.#writeRest(bytes, 0);
       const offset = this.#writeNow(bytes, 0);
@@ -196,10 +196,11 @@ class StreamSink implements Sink {
  * every piece was taken at once.
  */
 function writePieces(
-  text: string,
+  text: string | Buffer,
   write: (bytes: Buffer) => Promise<void> | undefined,
   begin = 0,
 ): Promise<void> | undefined {
+  if (typeof text !== "string") return write(text);
   for (let offset = begin; offset < text.length;) {
     const end = wholeCharacters(text, offset + ENCODE_UNITS);
     const rest = write(Buffer.from(text.slice(offset, end), "utf8"));

@@ -23,9 +23,9 @@ export class EventChannel implements Sink {
   }
 
   /** Resolves when the reader has come for more, so that deltas merge while he is busy. */
-  write(text: string): Promise<void> {
+  write(text: string | Buffer): Promise<void> {
     if (this.#closed) throw readerClosed();
-    this.#lines = text.split("\n");
+    this.#lines = text.toString().split("\n");
     this.#lines.pop();
     this.#at = 0;
     return new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
 import { watch, type FSWatcher } from "node:fs";
-import { open, type FileHandle } from "node:fs/promises";
+import { open, stat, type FileHandle } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 
 /** How much is read at once, in bytes. */
@@ -8,26 +8,37 @@ const CHUNK_BYTES = 256 * 1024;
 const POLL_MS = 250;
 
 export interface FollowOptions {
+  /** Where to begin, in bytes. Default: 0. */
+  begin?: number;
   /** Ends the following at once, with its reason. */
   signal: AbortSignal;
-  /** Asked each time everything has been read: whether nothing more is to be waited for. */
-  isOver: () => boolean;
+  /**
+   * Asked each time everything has been read: whether nothing more is to be waited for. What was written before the
+   * answer is read all the same.
+   */
+  isOver: () => boolean | Promise<boolean>;
+}
+
+/** The file is not any more what it was when the following began; nobody knows what is missing. */
+export class FollowError extends Error {
+  override readonly name = "FollowError";
 }
 
 /**
  * The bytes of a file that another process may still be writing: what is there, then what is appended, until
  * `isOver` says that it is enough.
  *
- * @throws the system's error if the file cannot be opened or read; an error if it became shorter, since then nobody knows
- * what is missing; the reason of `signal`.
+ * @throws the system's error if the file cannot be opened or read; FollowError if it became shorter, was removed or replaced;
+ * the reason of `signal`.
  */
 export async function* followFile(
   path: string,
-  { signal, isOver }: FollowOptions,
+  { begin = 0, signal, isOver }: FollowOptions,
 ): AsyncGenerator<Buffer, void, undefined> {
   const file = await open(path);
   const changes = new Changes(path, signal);
-  let at = 0;
+  let at = begin;
+  let isLast = false;
   try {
     for (;;) {
       const changed = changes.next();
@@ -35,12 +46,16 @@ export async function* followFile(
       const chunk = await readAt(file, at);
       if (chunk.length > 0) {
         at += chunk.length;
+        isLast = false;
         yield chunk;
-        continue;
+      } else if (isLast) {
+        return;
+      } else if (await isOver()) {
+        isLast = true;
+      } else {
+        await checkSame(file, path, at);
+        await changed;
       }
-      if ((await file.stat()).size < at) throw new Error("it became shorter while it was followed");
-      if (isOver()) return;
-      await changed;
     }
   } finally {
     changes.close();
@@ -52,6 +67,15 @@ async function readAt(file: FileHandle, position: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, position);
   return buffer.subarray(0, bytesRead);
+}
+
+async function checkSame(file: FileHandle, path: string, at: number): Promise<void> {
+  const held = await file.stat();
+  if (held.size < at) throw new FollowError("it became shorter while it was followed");
+  const there = await stat(path).catch(() => undefined);
+  if (!there) throw new FollowError("it was removed while it was followed");
+  if (there.ino !== held.ino || there.dev !== held.dev)
+    throw new FollowError("it was replaced by another file while it was followed");
 }
 
 /** Tells that a file may have changed. Asked before the file is read, so that no change falls between the two. */
