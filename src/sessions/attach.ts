@@ -93,7 +93,7 @@ async function findBegin(file: FileHandle, count: number): Promise<number> {
   for (let end = size; end > 0;) {
     const begin = Math.max(0, end - TAIL_BYTES);
     const { bytesRead } = await file.read(buffer, 0, end - begin, begin);
-    for (let at = buffer.subarray(0, bytesRead).lastIndexOf(LF); at !== -1; ) {
+    for (let at = buffer.subarray(0, bytesRead).lastIndexOf(LF); at !== -1;) {
       left -= 1;
       if (left === 0) return begin + at + 1;
       at = at === 0 ? -1 : buffer.lastIndexOf(LF, at - 1);

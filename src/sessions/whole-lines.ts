@@ -43,7 +43,10 @@ export class WholeLines {
       this.#open.push(piece);
       return NOTHING;
     }
-    const lines = this.#open.length === 0 ? piece.subarray(0, end) : Buffer.concat([...this.#open, piece.subarray(0, end)]);
+    const lines =
+      this.#open.length === 0
+        ? piece.subarray(0, end)
+        : Buffer.concat([...this.#open, piece.subarray(0, end)]);
     this.#open = end < piece.length ? [piece.subarray(end)] : [];
     this.#last = lines.subarray(lines.lastIndexOf(LF, lines.length - 2) + 1, lines.length - 1);
     return this.#skipping ? this.#fromWanted(lines) : lines;
