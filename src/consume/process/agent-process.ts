@@ -1,5 +1,4 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { PassThrough } from "node:stream";
 import { MARK_VARIABLE } from "../../protocol/process-mark.ts";
 import type { SignalName } from "../../protocol/words.ts";
@@ -52,7 +51,7 @@ export class AgentProcess {
 
   constructor(options: ProcessOptions) {
     this.#options = options;
-    const mark = randomUUID();
+    const mark = crypto.randomUUID();
     const child = spawned(options, mark);
     this.#child = child instanceof SpawnError ? undefined : child;
     this.started = child instanceof SpawnError ? Promise.reject(child) : startOf(child, options);
