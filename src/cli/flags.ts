@@ -59,6 +59,7 @@ export interface RunFlags {
   replaySpeed?: number;
   record?: string;
   deterministic?: true;
+  keepOpen?: true;
   continue?: true;
   /** What names the session; true where nothing does. */
   resume?: true | string;
@@ -76,13 +77,7 @@ const PROVIDERS = ["anthropic", "fake"] as const;
 const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 
 /** Options of the design that later versions bring; until then they are refused by name. */
-const LATER_OPTIONS = [
-  "--store <url>",
-  "--bg",
-  "--keep-open",
-  "--debug [file]",
-  "--permission-prompt-tool <tool>",
-];
+const LATER_OPTIONS = ["--store <url>", "--bg", "--debug [file]", "--permission-prompt-tool <tool>"];
 
 /** Names, flags and help of a run; the only place that knows commander. */
 export function runCommand(): Command {
@@ -119,6 +114,7 @@ function promptOptions(): Option[] {
       .argParser((text) => parseFormat(INPUT_FORMATS, text))
       .default("text"),
     new Option("--no-stdin", "never read stdin"),
+    new Option("--keep-open", "wait for prompts that linefeed send brings"),
     new Option("--system-prompt <text>", "replace the system prompt").conflicts("systemPromptFile"),
     new Option("--system-prompt-file <file>", "replace it by a file's text"),
     new Option("--append-system-prompt <text>", "add to the system prompt").conflicts(

@@ -62,6 +62,7 @@ export async function checkOptions(
     includeToolInput: flags.includeToolInput ?? false,
     heartbeatMs: flags.heartbeat,
     drainTimeoutMs: flags.drainTimeout,
+    keepOpen: flags.keepOpen ?? false,
     environment: env,
     record: flags.record === undefined ? undefined : await recordTarget(flags.record),
     deterministic: flags.deterministic ?? false,

@@ -54,6 +54,8 @@ export const NOTICES = {
     "The file of `--record` could not be written at the end; the message says why. What was there before is unchanged.",
   cleanup_failed:
     "Processes or temporary files of tool calls could not be cleared up at the end; the message says why.",
+  control_unavailable:
+    "No socket can be made in the session's folder; the message says why. The run goes on, but `send` and `stop` do not reach it, and others take it for dead.",
   log_unavailable:
     "The lines of this run are not kept from here on; the message says why. The run goes on, and the session can be resumed from the last line that was kept.",
   torn_line_dropped:

@@ -226,6 +226,7 @@ function settle(options: AgentOptions): Settled {
     includeToolInput: options.includeToolInput ?? false,
     heartbeatMs: options.heartbeatMs ?? DEFAULTS.heartbeatMs,
     drainTimeoutMs: DEFAULTS.drainTimeoutMs,
+    keepOpen: false,
     environment,
     record: undefined,
     deterministic: false,

@@ -43,6 +43,8 @@ export interface RunOptions {
   prompts: PromptStream;
   /** Whether the first turn that is not ok ends the run. */
   stopOnError: boolean;
+  /** Whether to wait for prompts that others send when there are no more of the run's own. */
+  keepOpen: boolean;
   /** What was noticed before the run began. */
   notices: EventBodyOf<"notice">[];
   provider: ProviderOptions;

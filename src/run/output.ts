@@ -107,7 +107,10 @@ export class Output {
   #keep(batch: Batch, bodies: readonly EventBody[]): Batch {
     if (!this.#log) return batch;
     try {
-      this.#log.append(batch.lines, bodies.at(-1)?.type === "result");
+      const isLast = bodies.at(-1)?.type === "result";
+      this.#log.append(batch.lines, isLast);
+      // Nothing follows; the session is free, however long a slow reader still takes.
+      if (isLast) this.#log.close();
       return batch;
     } catch (error) {
       if (!(error instanceof LogError)) throw error;

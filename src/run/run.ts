@@ -15,10 +15,13 @@ import { initOf } from "./first-line.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { readInstructions, type Instructions } from "./instructions.ts";
 import type { RunOptions } from "./options.ts";
+import { mayWait } from "./may-wait.ts";
 import { drainOrGiveUp, Output, outputError } from "./output.ts";
 import type { NextPrompt } from "./prompts.ts";
 import { randomBytes } from "./random.ts";
 import type { Recording } from "./recording.ts";
+import { Interrupt } from "./interrupt.ts";
+import { PromptQueue } from "./prompt-queue.ts";
 import { Tally } from "./tally.ts";
 import { Workshop, type Closing } from "./workshop.ts";
 
@@ -66,6 +69,8 @@ class Run {
   readonly #output: Output;
   readonly #heartbeat: Heartbeat;
   readonly #workshop: Workshop;
+  readonly #prompts: PromptQueue;
+  readonly #interrupt = new Interrupt();
   readonly #begun: number;
   #recording: Recording | undefined;
   #closed = false;
@@ -90,6 +95,7 @@ class Run {
       clock: this.#clock,
       onFailure: (error) => host.cancellation.cancel(outputError(error)),
     });
+    this.#prompts = new PromptQueue(options.prompts, options.keepOpen);
     this.#workshop = new Workshop(options, this.#clock, randomBytes(8).toString("hex"));
     this.#heartbeat = new Heartbeat({
       intervalMs: options.deterministic ? 0 : options.heartbeatMs,
@@ -112,12 +118,26 @@ class Run {
     const turns = this.#untilDoneOrUnwound(this.#turns());
     const { session, cwd, model } = this.#options;
     await session.log?.describe({ name: session.name ?? null, cwd, model });
+    await this.#serve();
     await turns;
     const end = await this.#lastWord();
     const { sink, cancellation } = this.#host;
     const givenUp = await drainOrGiveUp(drained, sink, cancellation, this.#options.drainTimeoutMs);
     session.log?.close();
     return this.#afterOutput(end, givenUp);
+  }
+
+  async #serve(): Promise<void> {
+    const { log } = this.#options.session;
+    if (!log) return;
+    const { serveSession } = await import("./session-control.ts");
+    const { cancellation } = this.#host;
+    const notice = await serveSession(log, {
+      cancellation,
+      prompts: this.#prompts,
+      interrupt: this.#interrupt,
+    });
+    if (notice) this.#emit(notice);
   }
 
   /** Answers the prompts. Never rejects: what fails becomes the run's error. */
@@ -143,7 +163,7 @@ class Run {
     } catch (error) {
       this.#tally.fail(toErrorInfo(signal.aborted ? signal.reason : error));
     } finally {
-      this.#options.prompts.close();
+      this.#prompts.close();
       over.abort();
       await timeout;
     }
@@ -164,7 +184,7 @@ class Run {
   async #nextPrompt(signal: AbortSignal): Promise<NextPrompt | undefined> {
     if (signal.aborted) throw signal.reason;
     this.#heartbeat.pause();
-    const next = await this.#options.prompts.next(signal);
+    const next = await this.#prompts.next(signal);
     this.#heartbeat.resume();
     if (signal.aborted) throw signal.reason;
     return next;
@@ -175,7 +195,10 @@ class Run {
     for (const notice of next.notices) this.#emit(notice);
     if (next.kind === "unreadable") return this.#turn(agent.refuseTurn(next.error), signal);
     agent.checkBudget();
-    return this.#turn(agent.runTurn(next.prompt, signal), signal);
+    const { prompt } = next;
+    return this.#interrupt.during(signal, (turnSignal) =>
+      this.#turn(agent.runTurn(prompt, turnSignal), turnSignal),
+    );
   }
 
   /** Says what happens in a turn; returns why it was not ok. */
@@ -261,19 +284,5 @@ class Run {
     this.#heartbeat.apply(body);
     if (!this.#options.deltas && isDelta(body)) return;
     this.#window.push(body);
-  }
-}
-
-/** The model's stream is always read on; whatever comes between streams may wait for a slow reader. */
-function mayWait(body: EventBody): boolean {
-  switch (body.type) {
-    case "message":
-    case "tool_output_delta":
-    case "tool_end":
-    case "step_end":
-    case "turn_end":
-      return true;
-    default:
-      return false;
   }
 }

@@ -25,7 +25,7 @@ export type ControlReply = { ok: true } | { ok: false; error: string };
 export type ControlHandler = (request: ControlRequest) => Promise<void> | void;
 
 /** Reads a request out of a parsed line. @throws AgentError `usage` if it is none. */
-export type RequestParser = (value: unknown) => ControlRequest;
+export type RequestParser = (value: unknown) => Promise<ControlRequest> | ControlRequest;
 
 /**
  * Answers the requests that come in over a session's socket: a JSON object a line, one reply each, in order. Whatever
@@ -57,7 +57,7 @@ async function answerAll(socket: Socket, parse: RequestParser, handle: ControlHa
 
 async function replyTo(text: string, parse: RequestParser, handle: ControlHandler): Promise<ControlReply> {
   try {
-    await handle(parse(JSON.parse(text)));
+    await handle(await parse(JSON.parse(text)));
     return { ok: true };
   } catch (error) {
     return { ok: false, error: error instanceof Error ? error.message : String(error) };

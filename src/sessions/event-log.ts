@@ -1,4 +1,5 @@
 import type { LinefeedEvent } from "../protocol/event.ts";
+import type { ControlHandler } from "./control.ts";
 
 /** Why lines cannot be kept; the message says what to do about it. */
 export class LogError extends Error {
@@ -26,6 +27,12 @@ export interface LogWriter {
    * nothing more can be appended. @throws LogError
    */
   append(lines: string, durable: boolean): void;
+  /**
+   * Lets others see that the session has a writer, and ask it something: `stop`, `send`. Until it is called, the session looks
+   * as if its writer had died, for a new session only.
+   * @throws AgentError `usage` if another process writes to the session; NoSocketsError where nobody can be let in.
+   */
+  serve(handle: ControlHandler): Promise<void>;
   /** Notes what is known of the session. Never rejects: the log says most of it too. */
   describe(facts: SessionFacts): Promise<void>;
   /** Idempotent; never throws. */

@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, linkSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { AgentError } from "../../protocol/errors.ts";
 import type { EventLog, LogReading, LogWriter, OpenOptions, ReadOptions } from "../event-log.ts";
+import type { SessionClaim } from "../lock.ts";
 import { ancestorLog, sessionPaths, type SessionPaths } from "../paths.ts";
 import { codeOf, makePrivateFolder } from "../private-folder.ts";
 import { FileLogWriter, logError } from "./writer.ts";
@@ -19,7 +20,7 @@ export class FileLog implements EventLog {
     const paths = sessionPaths(this.#sessions, id);
     try {
       makePrivateFolder(paths.folder);
-      const writer = new FileLogWriter(paths, "ax");
+      const writer = new FileLogWriter(paths, id, "ax");
       if (parent !== undefined) keepAncestors(paths, sessionPaths(this.#sessions, parent), parent);
       return writer;
     } catch (error) {
@@ -37,12 +38,18 @@ export class FileLog implements EventLog {
   ): Promise<{ writer: LogWriter; reading: LogReading }> {
     const paths = this.#existing(id);
     await checkHost(paths, id, force);
-    const { readSession } = await import("./ancestors.ts");
-    const reading = await readSession(paths, options);
-    const writer = new FileLogWriter(paths, "a");
-    if (reading.tornBytes > 0) writer.cutTo(reading.wholeBytes);
-    if (reading.lacksLineEnd) writer.append("\n", false);
-    return { writer, reading };
+    const claim = await claimIfPossible(paths.folder, id);
+    try {
+      const { readSession } = await import("./ancestors.ts");
+      const reading = await readSession(paths, options);
+      const writer = new FileLogWriter(paths, id, "a", claim);
+      if (reading.tornBytes > 0) writer.cutTo(reading.wholeBytes);
+      if (reading.lacksLineEnd) writer.append("\n", false);
+      return { writer, reading };
+    } catch (error) {
+      claim?.release();
+      throw error;
+    }
   }
 
   async read(id: string, options: ReadOptions): Promise<LogReading> {
@@ -55,6 +62,17 @@ export class FileLog implements EventLog {
     const paths = sessionPaths(this.#sessions, id);
     if (existsSync(paths.events)) return paths;
     throw new AgentError("usage", `there is no session ${id}`);
+  }
+}
+
+/** Where no sockets can be made, nobody can tell; `serve` says so. */
+async function claimIfPossible(folder: string, id: string): Promise<SessionClaim | undefined> {
+  const { claimSession, NoSocketsError } = await import("../lock.ts");
+  try {
+    return await claimSession(folder, id);
+  } catch (error) {
+    if (error instanceof NoSocketsError) return undefined;
+    throw error;
   }
 }
 

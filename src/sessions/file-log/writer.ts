@@ -9,6 +9,8 @@ import {
   writeSync,
 } from "node:fs";
 import { LogError, type LogWriter, type SessionFacts } from "../event-log.ts";
+import type { ControlHandler, ControlRequest } from "../control.ts";
+import type { SessionClaim } from "../lock.ts";
 import type { SessionPaths } from "../paths.ts";
 import { codeOf } from "../private-folder.ts";
 
@@ -21,16 +23,18 @@ const buffer = new Uint8Array(64 * 1024);
 /** Appends to a log file. O_APPEND, so that no line can be written over whatever else happens. */
 export class FileLogWriter implements LogWriter {
   readonly #paths: SessionPaths;
-  readonly #onClose: () => void;
+  readonly #id: string;
+  #claim: SessionClaim | undefined;
   #fd: number | undefined;
   /** How long the file is with all its whole lines, in bytes. */
   #end: number;
   #lookedAt: number;
 
-  /** @param onClose called once, when the file has been closed. @throws LogError */
-  constructor(paths: SessionPaths, flags: "ax" | "a", onClose: () => void = () => {}) {
+  /** @param claim the right to write to a session that is there already; given back with the file. @throws LogError */
+  constructor(paths: SessionPaths, id: string, flags: "ax" | "a", claim?: SessionClaim) {
     this.#paths = paths;
-    this.#onClose = onClose;
+    this.#id = id;
+    this.#claim = claim;
     try {
       this.#fd = openSync(paths.events, flags, 0o600);
       // Whatever the umask took away.
@@ -73,6 +77,17 @@ export class FileLogWriter implements LogWriter {
     this.#end = length;
   }
 
+  async serve(handle: ControlHandler): Promise<void> {
+    // What this loads is loaded behind the first line.
+    const { claimSession } = await import("../lock.ts");
+    const { serveControl } = await import("../control.ts");
+    const claim = this.#claim ?? (await claimSession(this.#paths.folder, this.#id));
+    // The run may be over by now.
+    if (this.#fd === undefined) return claim.release();
+    this.#claim = claim;
+    serveControl(claim.server, parseRequest, handle);
+  }
+
   async describe(facts: SessionFacts): Promise<void> {
     try {
       const { writeMeta } = await import("../meta.ts");
@@ -83,6 +98,8 @@ export class FileLogWriter implements LogWriter {
   }
 
   close(): void {
+    this.#claim?.release();
+    this.#claim = undefined;
     if (this.#fd === undefined) return;
     const fd = this.#fd;
     this.#fd = undefined;
@@ -91,7 +108,6 @@ export class FileLogWriter implements LogWriter {
     } catch {
       // What network file systems say only now, a durable append has asked for before.
     }
-    this.#onClose();
   }
 
   #open(): number {
@@ -116,6 +132,12 @@ export class FileLogWriter implements LogWriter {
       // Then the log ends with a piece of a line; who resumes the session cuts it off.
     }
   }
+}
+
+/** zod is loaded when somebody asks something. */
+async function parseRequest(value: unknown): Promise<ControlRequest> {
+  const { parseControlRequest } = await import("../control-request.ts");
+  return parseControlRequest(value);
 }
 
 /** Writes a text piece by piece, so that a long line does not exist twice as a whole; returns its length in bytes. */
