@@ -105,7 +105,9 @@ export class OrderChecker {
       case "turn_end":
         return this.#turnEnd();
       case "result": {
-        const faults = this.#turnOpen ? ["`result` inside a turn"] : [];
+        // Whoever supplies the last word of a writer that died cannot close what it had open.
+        const isInvented = event.synthetic && event.seq === 0;
+        const faults = this.#turnOpen && !isInvented ? ["`result` inside a turn"] : [];
         this.#run = "ended";
         this.#turnOpen = false;
         return faults;

@@ -34,6 +34,8 @@ function sentence(text: string): string {
 /** Loads what a command does; none of it is loaded for a run. */
 export async function loadCommand(name: PresentCommand): Promise<CommandAction> {
   switch (name) {
+    case "attach":
+      return (await import("./attach.ts")).attach;
     case "view":
       return (await import("./view.ts")).view;
     case "check":

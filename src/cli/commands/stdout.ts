@@ -10,7 +10,7 @@ import type { RunEnd } from "../../run/run.ts";
 const DRAIN_MS = 10_000;
 
 /** Resolves when the reader has room for more. */
-export type Write = (text: string) => Promise<void>;
+export type Write = (text: string | Buffer) => Promise<void>;
 
 /**
  * Has a command write to stdout at its reader's pace. When the reader goes, `cancellation` is told.
@@ -36,7 +36,7 @@ export async function withStdout(
 function writer(sink: Sink): Write {
   let last: Promise<void> = Promise.resolve();
   return (text) => {
-    if (text === "") return last;
+    if (text.length === 0) return last;
     last = last.then(async () => {
       try {
         await sink.write(text);
