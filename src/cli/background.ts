@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { encode } from "../emit/encode.ts";
 import { stampLone } from "../emit/stamp.ts";
@@ -37,7 +37,10 @@ export interface BackgroundRun {
  *
  * @throws AgentError as a run would, for what keeps it from beginning.
  */
-export async function backgroundRun(run: BackgroundRun, { env, cancellation }: CommandHost): Promise<RunEnd> {
+export async function backgroundRun(
+  run: BackgroundRun,
+  { env, cancellation }: Omit<CommandHost, "run">,
+): Promise<RunEnd> {
   const prompt = await promptOf(run, cancellation.signal);
   const { id, paths, name } = await place(run);
   const log = openSync(join(paths.folder, "worker.log"), "a", 0o600);
@@ -54,6 +57,8 @@ export async function backgroundRun(run: BackgroundRun, { env, cancellation }: C
   }
   const outcome = await handOver(worker, { argv: [...run.argv], prompt, id, secrets: secretsOf(env) });
   if (outcome.kind === "failed") {
+    // What never began leaves nothing behind.
+    if (!existsSync(paths.events)) rmSync(paths.folder, { recursive: true, force: true });
     throw new AgentError(isErrorCode(outcome.code) ? outcome.code : "internal", outcome.message);
   }
   const answer = { type: "session", name, pid: worker.pid ?? 0, log: paths.events } as const;

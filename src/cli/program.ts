@@ -99,16 +99,20 @@ async function runCommandOf(
 ): Promise<RunEnd | undefined> {
   const { failedEnd } = await import("./commands/stdout.ts");
   const { loadCommand } = await import("./commands/command.ts");
-  let end: RunEnd;
+  let end: RunEnd | undefined;
   try {
     const action = await loadCommand(name);
     const command = action.command();
     if (!parseWith(command, argv, `linefeed ${name}`)) return undefined;
-    end = await action.run(command, { env, cancellation });
+    end = await action.run(command, {
+      env,
+      cancellation,
+      run: (other) => runOrReport(other, env, cancellation),
+    });
   } catch (error) {
     end = failedEnd(error, cancellation);
   }
-  reportError(end, "text");
+  if (end) reportError(end, "text");
   return end;
 }
 
