@@ -34,7 +34,7 @@ const LAYERS: Record<string, Layer> = {
   render: { ours: [], types: ["protocol"], packages: ["get-east-asian-width"], node: false },
   testing: { ours: ["protocol", "model", "emit/encode.ts", "emit/stamp.ts"], node: true },
   sessions: { ours: ["protocol", "consume"], node: true },
-  run: { ours: ["protocol", "model", "tools", "agent", "emit"], node: true },
+  run: { ours: ["protocol", "model", "tools", "agent", "emit", "sessions"], node: true },
   "index.ts": { ours: ["protocol", "model", "tools", "run"], node: false },
   cli: {
     ours: ["protocol", "model", "tools", "agent", "emit", "consume", "sessions", "render", "run"],

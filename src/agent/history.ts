@@ -3,6 +3,8 @@ import type { PromptContent } from "../protocol/content.ts";
 import type { ErrorCode } from "../protocol/errors.ts";
 import type { EventBody } from "../protocol/event.ts";
 
+type UserContent = Extract<Message, { role: "user" }>["content"];
+
 /** What the model is told of a call that its run did not see the end of. */
 const CUT_OFF = "The run was ended before this call was.";
 
@@ -14,15 +16,9 @@ const UNANSWERABLE: readonly ErrorCode[] = ["invalid_request", "context_overflow
  * ends of calls enter it; deltas never do. A prompt that the provider refused leaves it again.
  */
 export class History {
-  readonly #messages: Message[];
+  readonly #messages: Message[] = [];
   /** The prompt to which nothing has been answered. */
   #unanswered: Message | undefined;
-
-  constructor(messages: readonly Message[] = []) {
-    this.#messages = messages.map((message) =>
-      message.role === "user" ? { role: "user", content: [...message.content] } : message,
-    );
-  }
 
   get messages(): readonly Message[] {
     return this.#messages;
@@ -51,13 +47,38 @@ export class History {
     }
   }
 
-  /** A copy in which every call has a result; a provider takes no history with open calls. */
+  /**
+   * A copy in which every call has its result and every result its call, wherever the log of a run lacks a line: a provider
+   * takes no other history.
+   */
   closed(): History {
-    const copy = new History(this.#messages);
-    for (const id of this.#openCalls()) {
-      copy.#addResult({ type: "tool_result", tool_use_id: id, content: CUT_OFF, is_error: true });
+    const copy = new History();
+    let open: string[] = [];
+    for (const message of this.#messages) {
+      if (message.role === "assistant") {
+        copy.#cutOff(open);
+        copy.#messages.push(message);
+        open = message.content.flatMap((block) => (block.type === "tool_use" ? block.id : []));
+      } else {
+        open = copy.#addAnswers(message.content, open);
+      }
     }
+    copy.#cutOff(open);
     return copy;
+  }
+
+  /** Adds what a user message holds, but for results of no call; returns the calls that are still without one. */
+  #addAnswers(content: UserContent, open: readonly string[]): string[] {
+    const kept = content.filter((block) => block.type !== "tool_result" || open.includes(block.tool_use_id));
+    if (kept.length > 0) this.#messages.push({ role: "user", content: kept });
+    const answered = kept.map((block) => (block.type === "tool_result" ? block.tool_use_id : ""));
+    return open.filter((id) => !answered.includes(id));
+  }
+
+  #cutOff(calls: readonly string[]): void {
+    for (const id of calls) {
+      this.#addResult({ type: "tool_result", tool_use_id: id, content: CUT_OFF, is_error: true });
+    }
   }
 
   #addPrompt(prompt: PromptContent): void {
@@ -71,21 +92,6 @@ export class History {
   #dropUnanswered(): void {
     if (this.#unanswered && this.#messages.at(-1) === this.#unanswered) this.#messages.pop();
     this.#unanswered = undefined;
-  }
-
-  /** Only the last message's calls can be open. */
-  #openCalls(): string[] {
-    const at = this.#messages.findLastIndex(({ role }) => role === "assistant");
-    const message = this.#messages[at];
-    if (message?.role !== "assistant") return [];
-    const answered = new Set<string>();
-    for (const { role, content } of this.#messages.slice(at + 1)) {
-      if (role !== "user") continue;
-      for (const block of content) if (block.type === "tool_result") answered.add(block.tool_use_id);
-    }
-    return message.content.flatMap((block) =>
-      block.type === "tool_use" && !answered.has(block.id) ? block.id : [],
-    );
   }
 
   /** The results of one message's calls stand together in one user message. */

@@ -10,6 +10,8 @@ import {
   parseCount,
   parseDuration,
   parsePositiveDuration,
+  parseSessionId,
+  parseSessionName,
   parseSpeed,
   parseWord,
 } from "./values.ts";
@@ -57,6 +59,14 @@ export interface RunFlags {
   replaySpeed?: number;
   record?: string;
   deterministic?: true;
+  continue?: true;
+  /** What names the session; true where nothing does. */
+  resume?: true | string;
+  forkSession?: true;
+  sessionId?: string;
+  name?: string;
+  force?: true;
+  sessionPersistence: boolean;
 }
 
 const LATER = "is not part of this version yet";
@@ -67,14 +77,9 @@ const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 
 /** Options of the design that later versions bring; until then they are refused by name. */
 const LATER_OPTIONS = [
-  "--session-id <uuid>",
-  "-r, --resume [session]",
-  "-c, --continue",
-  "--fork-session",
   "--store <url>",
   "--bg",
   "--keep-open",
-  "--name <name>",
   "--debug [file]",
   "--permission-prompt-tool <tool>",
 ];
@@ -95,6 +100,7 @@ export function runCommand(): Command {
     ...modelOptions(),
     ...toolOptions(),
     ...limitOptions(),
+    ...sessionOptions(),
     ...outputOptions(),
   ]) {
     command.addOption(option);
@@ -182,6 +188,21 @@ function limitOptions(): Option[] {
   ];
 }
 
+function sessionOptions(): Option[] {
+  return [
+    new Option("-c, --continue", "carry on the latest session of this folder"),
+    new Option(
+      "-r, --resume [session]",
+      "carry on a session, by id, 4 or more characters of its beginning or end, or name; without one, as -c",
+    ),
+    new Option("--fork-session", "with -c or -r: go on in a new session, the other stays as it is"),
+    new Option("--session-id <uuid>", "the id of the new session").argParser(parseSessionId),
+    new Option("--name <name>", "what to call the session").argParser(parseSessionName),
+    new Option("--force", "with -c or -r: carry on a session that was last written on another machine"),
+    new Option("--no-session-persistence", "keep no log: the session cannot be resumed"),
+  ];
+}
+
 function outputOptions(): Option[] {
   return [
     new Option(
@@ -206,9 +227,7 @@ function outputOptions(): Option[] {
 
 /** Scripts have these, and what they ask for is the case anyway. */
 function acceptedOptions(): Option[] {
-  return ["--include-partial-messages", "--verbose", "--no-session-persistence"].map(
-    (flags) => new Option(flags),
-  );
+  return ["--include-partial-messages", "--verbose"].map((flags) => new Option(flags));
 }
 
 function laterOptions(): Option[] {

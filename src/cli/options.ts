@@ -1,37 +1,34 @@
 import { readFileSync } from "node:fs";
-import { Conversation } from "../agent/conversation.ts";
 import { AgentError } from "../protocol/errors.ts";
 import { DEFAULTS } from "../run/defaults.ts";
 import { realFolder } from "../run/folders.ts";
 import type { ProviderOptions, RunOptions } from "../run/options.ts";
-import { DETERMINISTIC_SESSION_ID } from "../run/deterministic.ts";
-import { newSessionId } from "../run/session-id.ts";
 import { isToolName, TOOL_NAMES, type ToolName } from "../tools/registry.ts";
 import type { RunFlags } from "./flags.ts";
 import type { Prompts } from "./prompt.ts";
 import { parseRules, ruleNotices } from "../run/rules.ts";
-import { stateDirectory } from "../run/state-directory.ts";
+import type { OpenSession } from "../run/session.ts";
 import { splitList } from "./values.ts";
 
 /** Whom a command line can name. */
 type NamedProvider = Exclude<ProviderOptions, { name: "own" }>;
 
-/** Everything about a run but its prompts. */
-export type CheckedOptions = Omit<RunOptions, "prompts" | "notices">;
+/** Everything about a run but its session and its prompts. */
+export type CheckedOptions = Omit<RunOptions, "session" | "prompts" | "notices">;
 
 /**
  * Looks at all flags and the environment together.
+ * @param stateFolder where linefeed's state is, if there is a place for it.
  * @throws AgentError `usage` or `config`, naming the flag, variable or file.
  */
-export async function checkOptions(flags: RunFlags, env: NodeJS.ProcessEnv): Promise<CheckedOptions> {
+export async function checkOptions(
+  flags: RunFlags,
+  env: NodeJS.ProcessEnv,
+  stateFolder: string | undefined,
+): Promise<CheckedOptions> {
   const cwd = realFolder(flags.cwd ?? ".", "--cwd", process.cwd());
   const provider = await providerOptions(flags, env);
   return {
-    session: {
-      id: flags.deterministic ? DETERMINISTIC_SESSION_ID : newSessionId(Date.now()),
-      conversation: new Conversation(),
-      nextSeq: 1,
-    },
     provider,
     model: modelOf(flags, provider, env),
     maxTokens: flags.maxTokens,
@@ -49,7 +46,7 @@ export async function checkOptions(flags: RunFlags, env: NodeJS.ProcessEnv): Pro
     permissionMode: flags.dangerouslySkipPermissions ? "bypass" : (flags.permissionMode ?? "default"),
     cwd,
     addDirs: (flags.addDir ?? []).map((path) => realFolder(path, "--add-dir", cwd)),
-    secretFolders: [stateDirectory(env)].filter((path) => path !== undefined),
+    secretFolders: stateFolder === undefined ? [] : [stateFolder],
     maxSteps: flags.maxSteps,
     timeoutMs: flags.timeout,
     toolTimeoutMs: flags.toolTimeout,
@@ -71,8 +68,17 @@ export async function checkOptions(flags: RunFlags, env: NodeJS.ProcessEnv): Pro
   };
 }
 
-export function withPrompts(options: CheckedOptions, { prompts, notices }: Prompts): RunOptions {
-  return { ...options, prompts, notices: [...notices, ...ruleNotices(options)] };
+export function complete(
+  options: CheckedOptions,
+  { session, notices: ofSession }: OpenSession,
+  { prompts, notices }: Prompts,
+): RunOptions {
+  return {
+    ...options,
+    session,
+    prompts,
+    notices: [...ofSession, ...notices, ...ruleNotices(options)],
+  };
 }
 
 function modelOf(flags: RunFlags, provider: NamedProvider, env: NodeJS.ProcessEnv): string {

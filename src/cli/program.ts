@@ -3,15 +3,19 @@ import { openSink, reserveStdout } from "../emit/stdout.ts";
 import { AgentError } from "../protocol/errors.ts";
 import { Cancellation, watchSignals } from "../run/cancellation.ts";
 import { countingDate } from "../run/deterministic.ts";
+import { providerName } from "../run/first-line.ts";
 import { run, type RunEnd } from "../run/run.ts";
+import { openSession } from "../run/session.ts";
+import { stateDirectory } from "../run/state-directory.ts";
 import { firstWord, peekDeterministic, peekFormat } from "./argv.ts";
 import { isPresent, type PresentCommand } from "./command-names.ts";
 import { defaultFormat, lookAtStdout, openFormat } from "./format.ts";
 import { laterOption, runCommand, type RunFlags } from "./flags.ts";
 import { parseWith, shapesOf } from "./parse.ts";
-import { checkOptions, withPrompts } from "./options.ts";
+import { checkOptions, complete } from "./options.ts";
 import { openPrompts, promptSource, type PromptArguments } from "./prompt.ts";
-import { reportError, reportFailure, TurnErrors } from "./report.ts";
+import { reportError, reportFailure, TurnErrors, withLogFailures } from "./report.ts";
+import { sessionRequest } from "./session-request.ts";
 
 /** After the last word the process must be gone within this time, in ms, whatever its signal does. */
 const LAST_MS = 500;
@@ -53,13 +57,21 @@ async function runOrReport(
     const name = parsed.flags.outputFormat ?? defaultFormat(stdout);
     format = name;
     const source = promptSource(parsed, parsed.flags);
-    const options = await checkOptions(parsed.flags, env);
+    const stateFolder = stateDirectory(env);
+    const options = await checkOptions(parsed.flags, env, stateFolder);
+    const request = sessionRequest(parsed.flags, options.cwd);
     const prompts = await openPrompts(source, parsed.flags.stdin, cancellation.signal);
     const printed = await openFormat(name, { ...stdout, animated: !options.deterministic }, env);
     const turnErrors = source.kind === "lines" && name === "text" ? new TurnErrors(printed) : undefined;
-    const end = await run(withPrompts(options, prompts), {
+    const session = await openSession(request, {
+      stateFolder,
+      asked: { provider: providerName(options.provider), model: options.model },
+      date,
+      signal: cancellation.signal,
+    });
+    const end = await run(complete(options, session, prompts), {
       sink: openSink(1),
-      format: turnErrors ?? printed,
+      format: withLogFailures(turnErrors ?? printed, name),
       cancellation,
       date,
       random: options.deterministic ? () => 0 : Math.random,

@@ -75,6 +75,18 @@ export class TurnErrors implements Format {
   }
 }
 
+/** Where notices are not printed, what is not kept of a session is told on stderr. */
+export function withLogFailures(format: Format, name: string): Format {
+  if (name !== "text" && name !== "json") return format;
+  return {
+    event(event) {
+      if (event.type === "notice" && event.code === "log_unavailable")
+        writeStderr(`linefeed: ${event.message} [${event.code}]`);
+      return format.event(event);
+    },
+  };
+}
+
 function isOwnDoing({ code }: ErrorInfo): boolean {
   return code === "reader_closed" || code === "cancelled";
 }

@@ -1,6 +1,10 @@
 import { InvalidArgumentError } from "commander";
+import { isSessionId } from "../sessions/paths.ts";
 
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
+
+/** Of a session, in UTF-16 code units. */
+const LONGEST_NAME = 100;
 
 /** As long as a timer of Node can be. */
 const LONGEST_MS = 2 ** 31 - 1;
@@ -41,6 +45,23 @@ export function parseSpeed(text: string): number {
   const speed = /^\d+(?:\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN;
   if (!(speed > 0)) throw new InvalidArgumentError("Write full, recorded, or a number above zero.");
   return speed;
+}
+
+/** A UUID, in small letters. */
+export function parseSessionId(text: string): string {
+  const id = text.trim().toLowerCase();
+  if (!isSessionId(id))
+    throw new InvalidArgumentError("Write a UUID, such as 019bc0fd-89c0-7c3e-9b5d-2f6a81d04e97.");
+  return id;
+}
+
+/** What a person calls a session: one line, so that it fits into a list. */
+export function parseSessionName(text: string): string {
+  const name = text.trim();
+  if (name === "") throw new InvalidArgumentError("It is empty.");
+  if (name.length > LONGEST_NAME) throw new InvalidArgumentError(`It has more than ${LONGEST_NAME} characters.`);
+  if (/\p{Cc}|[\u2028\u2029]/u.test(name)) throw new InvalidArgumentError("It has control characters in it.");
+  return name;
 }
 
 /** One of a list of words, also in camelCase. */

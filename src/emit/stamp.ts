@@ -1,7 +1,12 @@
 import type { Envelope, EventBody, LinefeedEvent } from "../protocol/event.ts";
 
-/** Gives an event its place in the stream. Call it once for each line, right before encoding. */
-export type Stamp = (body: EventBody) => LinefeedEvent;
+/** Gives events their place in the stream. */
+export interface Stamp {
+  /** Call it once for each line, right before encoding. */
+  (body: EventBody): LinefeedEvent;
+  /** Gives the latest numbers once more: the lines that had them have gone nowhere. */
+  takeBack(lines: number): void;
+}
 
 export interface StampOptions {
   sessionId: string;
@@ -13,7 +18,12 @@ export interface StampOptions {
 
 export function createStamp({ sessionId, firstSeq, date }: StampOptions): Stamp {
   let seq = firstSeq;
-  return (body) => withEnvelope(body, { seq: seq++, ts: date().toISOString(), session_id: sessionId });
+  const stamp = (body: EventBody) =>
+    withEnvelope(body, { seq: seq++, ts: date().toISOString(), session_id: sessionId });
+  const takeBack = (lines: number) => {
+    seq -= lines;
+  };
+  return Object.assign(stamp, { takeBack });
 }
 
 /** The stamp of a line that is in no log: `seq` is 0. */

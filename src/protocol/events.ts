@@ -47,6 +47,16 @@ export const EVENTS = {
     tools: z.array(z.string()).describe("The names of the tools that the model is offered."),
     permission_mode: z.enum(PERMISSION_MODES).describe("What is allowed without a rule."),
     resumed: z.boolean().describe("Whether the session had a run before."),
+    forked_from: z
+      .object({
+        session_id: z.string().describe("The other session."),
+        seq: z.int().positive().describe("Its last line before the fork."),
+      })
+      .meta({ id: "ForkOrigin", description: "Where a fork comes from." })
+      .optional()
+      .describe(
+        "Only in the first line of a session that was made with `--fork-session`: the session whose conversation it goes on with.",
+      ),
   }),
   turn_start: event("A user prompt is taken up.", {
     turn,

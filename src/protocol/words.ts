@@ -54,6 +54,12 @@ export const NOTICES = {
     "The file of `--record` could not be written at the end; the message says why. What was there before is unchanged.",
   cleanup_failed:
     "Processes or temporary files of tool calls could not be cleared up at the end; the message says why.",
+  log_unavailable:
+    "The lines of this run are not kept from here on; the message says why. The run goes on, and the session can be resumed from the last line that was kept.",
+  torn_line_dropped:
+    "The last line of the resumed session was not whole, since its writer was cut off in the middle of it; it was dropped.",
+  bad_line_skipped:
+    "The log of the resumed session is damaged; the message names the lines that could not be read, which were left out.",
   children_ended: "Processes that tool calls had left running were ended with the run.",
 } as const satisfies Record<string, string>;
 export type NoticeCode = keyof typeof NOTICES;

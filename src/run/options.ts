@@ -4,6 +4,7 @@ import type { ModelClient } from "../model/client.ts";
 import type { Script } from "../model/scripted/script.ts";
 import type { EventBodyOf } from "../protocol/event.ts";
 import type { PermissionMode } from "../protocol/words.ts";
+import type { LogWriter } from "../sessions/event-log.ts";
 import type { PromptStream } from "./prompts.ts";
 import type { OfferedTool } from "./tool-set.ts";
 
@@ -28,6 +29,12 @@ export interface SessionStart {
   conversation: Conversation;
   /** The number of the run's first line; 1 in a new session. */
   nextSeq: number;
+  /** Keeps the lines; left out where they are kept nowhere. */
+  log?: LogWriter | undefined;
+  /** What a person calls it, if it got a name with this run. */
+  name?: string | undefined;
+  /** The session whose conversation this new one goes on with. */
+  forkedFrom?: { session_id: string; seq: number } | undefined;
 }
 
 /** Everything that a run is told, checked. Durations in ms. */

@@ -1,34 +1,51 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { makePrivateFolder } from "../sessions/private-folder.ts";
 
 /** So many runs may hold a folder with a fixed name at the same time. */
 const FIXED_NAMES = 10_000;
 
-/** A temporary folder for whole tool outputs: made on first use, removed with the run. */
+export interface OutputDirectoryOptions {
+  /** The session's folder for outputs, which keeps them; undefined: a temporary one, which goes with the run. */
+  kept: string | undefined;
+  /** Whether the name of a temporary one is no chance. */
+  hasFixedName: boolean;
+  /** Gets the folder's real path once it exists. */
+  onMade: (path: string) => void;
+}
+
+/** The folder for whole tool outputs: made on first use. */
 export class OutputDirectory {
-  readonly #make: () => string;
-  readonly #onMade: (path: string) => void;
+  readonly #options: OutputDirectoryOptions;
   #path: string | undefined;
 
-  /** `onMade` gets the folder's real path once it exists; `hasFixedName`: its name is no chance. */
-  constructor(onMade: (path: string) => void, hasFixedName = false) {
-    this.#make = hasFixedName ? makeFixed : () => mkdtempSync(join(tmpdir(), "linefeed-"));
-    this.#onMade = onMade;
+  constructor(options: OutputDirectoryOptions) {
+    this.#options = options;
   }
 
   /** @throws the system's error if the folder cannot be made. */
   get(): string {
     if (this.#path === undefined) {
       this.#path = realpathSync(this.#make());
-      this.#onMade(this.#path);
+      this.#options.onMade(this.#path);
     }
     return this.#path;
   }
 
+  /** Removes a temporary folder. @throws the system's error. */
   remove(): void {
-    if (this.#path !== undefined) rmSync(this.#path, { recursive: true, force: true, maxRetries: 3 });
+    const isTemporary = this.#options.kept === undefined;
+    if (isTemporary && this.#path !== undefined)
+      rmSync(this.#path, { recursive: true, force: true, maxRetries: 3 });
     this.#path = undefined;
+  }
+
+  #make(): string {
+    const { kept, hasFixedName } = this.#options;
+    if (kept === undefined) return hasFixedName ? makeFixed() : mkdtempSync(join(tmpdir(), "linefeed-"));
+    makePrivateFolder(kept);
+    return kept;
   }
 }
 

@@ -1,8 +1,11 @@
+import { encode } from "../emit/encode.ts";
 import type { Format, Tick } from "../emit/formats/format.ts";
 import { SinkError, type Sink } from "../emit/sink.ts";
 import type { Stamp } from "../emit/stamp.ts";
 import type { Window } from "../emit/window.ts";
 import { AgentError } from "../protocol/errors.ts";
+import type { EventBody, EventBodyOf, LinefeedEvent } from "../protocol/event.ts";
+import { LogError, type LogWriter } from "../sessions/event-log.ts";
 import type { ActiveClock } from "./active-clock.ts";
 import type { Cancellation } from "./cancellation.ts";
 
@@ -14,14 +17,24 @@ export interface OutputOptions {
   stamp: Stamp;
   format: Format;
   sink: Sink;
+  /** Gets every line before the sink does; left out where lines are not kept. */
+  log?: LogWriter | undefined;
   clock: ActiveClock;
   /** Called once, when nothing more can be written. */
   onFailure: (error: SinkError) => void;
 }
 
+/** Events that are printed together, and their lines. */
+interface Batch {
+  events: LinefeedEvent[];
+  lines: string;
+}
+
 /** Takes events out of the window, stamps and encodes them, and writes them as fast as the reader reads. */
 export class Output {
   readonly #options: OutputOptions;
+  /** Undefined once it has failed. */
+  #log: LogWriter | undefined;
   #failure: SinkError | undefined;
   #lastPrinted: number;
   /** Whether a write is under way; one at a time. */
@@ -31,6 +44,7 @@ export class Output {
 
   constructor(options: OutputOptions) {
     this.#options = options;
+    this.#log = options.log;
     this.#lastPrinted = options.clock.now();
     options.sink.onReaderClosed(() => this.#fail(new SinkError("reader_closed", "EPIPE")));
   }
@@ -61,17 +75,51 @@ export class Output {
   }
 
   async #drain(): Promise<void> {
-    const { window, stamp, format } = this.#options;
+    const { window } = this.#options;
     for (let bodies = await window.take(); bodies; bodies = await window.take()) {
-      let text = "";
-      for (const body of bodies) {
-        text += format.event(stamp(body)) ?? "";
-        if (text.length < WRITE_UNITS) continue;
-        await this.#write(text);
-        text = "";
+      for (let begin = 0; begin < bodies.length;) {
+        const batch = this.#encode(bodies, begin, WRITE_UNITS);
+        const end = begin + batch.events.length;
+        const text = this.#textOf(this.#keep(batch, bodies.slice(begin, end)));
+        if (text !== "") await this.#write(text);
+        begin = end;
       }
-      if (text !== "") await this.#write(text);
     }
+  }
+
+  /** The lines of so many events that they have `units` UTF-16 code units, or a little more. */
+  #encode(bodies: readonly EventBody[], begin: number, units: number): Batch {
+    const batch: Batch = { events: [], lines: "" };
+    for (let at = begin; at < bodies.length && batch.lines.length < units; at += 1) {
+      const body = bodies[at];
+      if (!body) break;
+      const event = this.#options.stamp(body);
+      batch.events.push(event);
+      batch.lines += encode(event);
+    }
+    return batch;
+  }
+
+  /**
+   * Lines are kept before anybody sees them, so that a number never names two lines. Those that cannot be kept get their numbers
+   * anew, behind the notice that says so: the last line of a run must stay the last.
+   */
+  #keep(batch: Batch, bodies: readonly EventBody[]): Batch {
+    if (!this.#log) return batch;
+    try {
+      this.#log.append(batch.lines, bodies.at(-1)?.type === "result");
+      return batch;
+    } catch (error) {
+      if (!(error instanceof LogError)) throw error;
+      this.#log = undefined;
+      this.#options.stamp.takeBack(bodies.length);
+      return this.#encode(withNotice(bodies, logUnavailable(error)), 0, Infinity);
+    }
+  }
+
+  #textOf({ events, lines }: Batch): string {
+    const { format } = this.#options;
+    return format.addsLines ? lines : events.map((event) => format.event(event) ?? "").join("");
   }
 
   async #write(text: string): Promise<void> {
@@ -118,6 +166,21 @@ export class Output {
     this.#failure = error;
     this.#options.onFailure(error);
   }
+}
+
+/** What is said when lines cannot be kept any more. */
+export function logUnavailable({ message }: LogError): EventBodyOf<"notice"> {
+  return {
+    type: "notice",
+    level: "warning",
+    code: "log_unavailable",
+    message: `this session is not kept from here on: ${message}`,
+  };
+}
+
+/** Nothing stands before `init`. */
+function withNotice(bodies: readonly EventBody[], notice: EventBody): EventBody[] {
+  return bodies.toSpliced(bodies[0]?.type === "init" ? 1 : 0, 0, notice);
 }
 
 /**

@@ -8,10 +8,10 @@ import type { EventBody } from "../protocol/event.ts";
 import { AgentError, toErrorInfo, type ErrorInfo } from "../protocol/errors.ts";
 import { exitCodeOf, statusOf } from "../protocol/exit-codes.ts";
 import type { SignalName } from "../protocol/words.ts";
-import { PROTOCOL_VERSION } from "../protocol/version.ts";
 import { ActiveClock } from "./active-clock.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { TimelessClock } from "./deterministic.ts";
+import { initOf } from "./first-line.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { readInstructions, type Instructions } from "./instructions.ts";
 import type { RunOptions } from "./options.ts";
@@ -20,7 +20,6 @@ import type { NextPrompt } from "./prompts.ts";
 import { randomBytes } from "./random.ts";
 import type { Recording } from "./recording.ts";
 import { Tally } from "./tally.ts";
-import { VERSION } from "./version.ts";
 import { Workshop, type Closing } from "./workshop.ts";
 
 /** How long a cancelled run may take to end its calls in order, in ms; then it is closed as it stands. */
@@ -87,6 +86,7 @@ class Run {
       }),
       format: host.format,
       sink: host.sink,
+      log: options.session.log,
       clock: this.#clock,
       onFailure: (error) => host.cancellation.cancel(outputError(error)),
     });
@@ -105,30 +105,19 @@ class Run {
     drained.catch((error: unknown) =>
       this.#host.cancellation.cancel(new AgentError("internal", String(error))),
     );
-    this.#emit(this.#init());
+    this.#emit(initOf(this.#options));
     for (const notice of this.#options.notices) this.#emit(notice);
     // The first lines leave before the loading of what follows keeps the event loop busy.
     await new Promise((resolve) => setImmediate(resolve));
-    await this.#untilDoneOrUnwound(this.#turns());
+    const turns = this.#untilDoneOrUnwound(this.#turns());
+    const { session, cwd, model } = this.#options;
+    await session.log?.describe({ name: session.name ?? null, cwd, model });
+    await turns;
     const end = await this.#lastWord();
     const { sink, cancellation } = this.#host;
     const givenUp = await drainOrGiveUp(drained, sink, cancellation, this.#options.drainTimeoutMs);
+    session.log?.close();
     return this.#afterOutput(end, givenUp);
-  }
-
-  #init(): EventBody {
-    const { model, provider, cwd, tools, permissionMode, session } = this.#options;
-    return {
-      type: "init",
-      protocol: PROTOCOL_VERSION,
-      version: VERSION,
-      model,
-      provider: provider.name === "own" ? provider.client.provider : provider.name,
-      cwd,
-      tools: tools.map((tool) => (typeof tool === "string" ? tool : tool.name)),
-      permission_mode: permissionMode,
-      resumed: session.nextSeq > 1,
-    };
   }
 
   /** Answers the prompts. Never rejects: what fails becomes the run's error. */

@@ -70,10 +70,10 @@ export class Tally {
 
   /**
    * A turn or the run failed. The first failure is the run's, but for a signal: whoever ended the run is told that
-   * he did, since the process ends by that signal, so that a shell's loop stops.
+   * he did, since the process ends by that signal, so that a shell's loop stops. Nor is a run that was lost anything else.
    */
   fail(error: ErrorInfo): void {
-    if (!this.#error || error.code === "cancelled") this.#error = error;
+    if (!this.#error || error.code === "cancelled" || error.code === "lost_worker") this.#error = error;
   }
 
   /** The events that close what a failure left open. */

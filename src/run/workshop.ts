@@ -25,8 +25,14 @@ export class Workshop {
   /** `processMark` is what every process of this run is known by. */
   constructor(options: RunOptions, clock: ActiveClock, processMark: string) {
     const roots = [options.cwd, ...options.addDirs];
-    // The model is told the file of a whole output, so it may read it.
-    this.#outputs = new OutputDirectory((path) => roots.push(path), options.deterministic);
+    const kept = options.session.log?.outputFolder;
+    // The model is told the file of a whole output, so it may read it, in later runs too.
+    if (kept !== undefined) roots.push(kept);
+    this.#outputs = new OutputDirectory({
+      kept,
+      hasFixedName: options.deterministic,
+      onMade: (path) => roots.push(path),
+    });
     this.#deterministic = options.deterministic;
     this.#keepChildren = options.keepChildren;
     this.policy = {

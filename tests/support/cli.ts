@@ -28,9 +28,14 @@ export interface CliRun {
   events: LinefeedEvent[];
 }
 
+/** Where the sessions of tests are kept that do not care; nothing is written into anybody's home. */
+const STATE_DIRECTORY = mkdtempSync(join(tmpdir(), "linefeed-test-state-"));
+process.on("exit", () => rmSync(STATE_DIRECTORY, { recursive: true, force: true, maxRetries: 5 }));
+
 /** An environment without keys, proxies and colours of whoever runs the tests. */
 export function cleanEnv(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
-  return { PATH: process.env["PATH"], HOME: process.env["HOME"], LANG: "C.UTF-8", ...more };
+  const { PATH, HOME } = process.env;
+  return { PATH, HOME, LANG: "C.UTF-8", LINEFEED_STATE_DIR: STATE_DIRECTORY, ...more };
 }
 
 /** Runs the built command to its end and gives back everything that it left behind. */

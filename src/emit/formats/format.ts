@@ -4,6 +4,8 @@ import type { LinefeedEvent } from "../../protocol/event.ts";
 export interface Format {
   /** What the event adds to stdout; undefined or "": nothing. */
   event(event: LinefeedEvent): string | undefined;
+  /** Whether what an event adds is its line, so that whoever has that need not ask. */
+  readonly addsLines?: boolean;
   /** What a line that is no event adds, in words; without it there is no place for such a line. */
   remark?(text: string): string;
   /** What is printed while nothing else is: a sign of life that the next event takes back. */

@@ -3,5 +3,5 @@ import type { Format } from "./format.ts";
 
 /** Each event as one line of JSON. */
 export function jsonlFormat(): Format {
-  return { event: encode };
+  return { event: encode, addsLines: true };
 }

@@ -1,0 +1,117 @@
+import { encode } from "../emit/encode.ts";
+import { createStamp } from "../emit/stamp.ts";
+import { AgentError } from "../protocol/errors.ts";
+import type { EventBodyOf } from "../protocol/event.ts";
+import { LogError, type LogReading, type LogWriter } from "../sessions/event-log.ts";
+import { FileLog } from "../sessions/file-log/log.ts";
+import { findSession, latestSession } from "../sessions/find.ts";
+import { sessionsFolder } from "../sessions/paths.ts";
+import { beginLog, type OpenSession, type SessionHost, type SessionRequest } from "./session.ts";
+import { SessionFold } from "./session-fold.ts";
+
+type Request<Kind extends SessionRequest["kind"]> = Extract<SessionRequest, { kind: Kind }>;
+
+/** Carries a session on, in its own log, which is brought in order first. @throws as `openSession`. */
+export async function resumeSession(
+  { which, name, force }: Request<"resume">,
+  host: SessionHost,
+): Promise<OpenSession> {
+  const { log, id } = locate(which, host.stateFolder);
+  const fold = new SessionFold(host.asked);
+  try {
+    const { writer, reading } = await log.open(id, { ...readInto(fold, host.signal), force });
+    const nextSeq = closeLostRun(fold, writer, reading.nextSeq, { id, date: host.date });
+    const session = { id, conversation: fold.conversation(), nextSeq, name, log: writer };
+    return { session, notices: damageNotices(reading) };
+  } catch (error) {
+    throw asAgentError(error, id);
+  }
+}
+
+/** Begins a session with the conversation of another, which stays as it is. @throws as `openSession`. */
+export async function forkSession(
+  { which, id, name, kept }: Request<"fork">,
+  host: SessionHost,
+): Promise<OpenSession> {
+  const { log, id: parent } = locate(which, host.stateFolder);
+  const fold = new SessionFold(host.asked);
+  const reading = await log.read(parent, readInto(fold, host.signal, true)).catch((error: unknown) => {
+    throw asAgentError(error, parent);
+  });
+  const seq = reading.nextSeq - 1;
+  const begun = kept ? beginLog(host.stateFolder, id, parent) : undefined;
+  return {
+    session: {
+      id,
+      conversation: fold.conversation(),
+      nextSeq: 1,
+      name,
+      log: begun?.log,
+      forkedFrom: seq > 0 ? { session_id: parent, seq } : undefined,
+    },
+    // A line that is being written is not torn, and nothing is dropped from the other log.
+    notices: [...damageNotices({ ...reading, tornBytes: 0 }), ...(begun?.notices ?? [])],
+  };
+}
+
+function locate(
+  which: Request<"resume">["which"],
+  stateFolder: string | undefined,
+): { log: FileLog; id: string } {
+  if (stateFolder === undefined) {
+    throw new AgentError(
+      "config",
+      "there is no place where sessions are kept; set HOME, XDG_STATE_HOME or LINEFEED_STATE_DIR",
+    );
+  }
+  const sessions = sessionsFolder(stateFolder);
+  const id =
+    "latestIn" in which ? latestSession(sessions, which.latestIn) : findSession(sessions, which.reference);
+  return { log: new FileLog(sessions), id };
+}
+
+function readInto(fold: SessionFold, signal: AbortSignal, isFork = false): Parameters<FileLog["read"]>[1] {
+  return {
+    signal,
+    onEvent: (event, inherited) => (isFork || inherited ? fold.inherit(event) : fold.apply(event)),
+  };
+}
+
+/**
+ * A run without a last word gets one, and what was open in it an end, as lines of the log. Returns the number of the line
+ * that comes next. @throws LogError
+ */
+function closeLostRun(
+  fold: SessionFold,
+  writer: LogWriter,
+  firstSeq: number,
+  { id, date }: { id: string; date: () => Date },
+): number {
+  const stamp = createStamp({ sessionId: id, firstSeq, date });
+  const events = fold.closing().map(stamp);
+  if (events.length === 0) return firstSeq;
+  writer.append(events.map(encode).join(""), true);
+  for (const event of events) fold.apply(event);
+  return firstSeq + events.length;
+}
+
+function damageNotices({ tornBytes, badLines, firstBad }: LogReading): EventBodyOf<"notice">[] {
+  const notices: EventBodyOf<"notice">[] = [];
+  if (badLines > 0) {
+    const named = firstBad.map(({ number, reason }) => `line ${number} (${reason})`).join(", ");
+    const more = badLines > firstBad.length ? ` and ${badLines - firstBad.length} more` : "";
+    const message = `the session's log is damaged; what could not be read was left out: ${named}${more}`;
+    notices.push({ type: "notice", level: "warning", code: "bad_line_skipped", message });
+  }
+  if (tornBytes > 0) {
+    const message = `the last line of the session's log was not whole (${tornBytes} bytes), and was dropped`;
+    notices.push({ type: "notice", level: "warning", code: "torn_line_dropped", message });
+  }
+  return notices;
+}
+
+function asAgentError(error: unknown, id: string): unknown {
+  return error instanceof LogError
+    ? new AgentError("io", `session ${id} cannot be resumed: ${error.message}`, { cause: error })
+    : error;
+}

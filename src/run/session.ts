@@ -1,0 +1,77 @@
+import { Conversation } from "../agent/conversation.ts";
+import type { EventBodyOf } from "../protocol/event.ts";
+import { LogError, type LogWriter } from "../sessions/event-log.ts";
+import { FileLog } from "../sessions/file-log/log.ts";
+import { sessionsFolder } from "../sessions/paths.ts";
+import type { SessionStart } from "./options.ts";
+import { logUnavailable } from "./output.ts";
+import type { Asked } from "./session-fold.ts";
+
+/** Which session a run is to work on. */
+export type SessionRequest =
+  /** One that nobody will find again. */
+  | { kind: "unkept"; id: string }
+  | { kind: "new"; id: string; name: string | undefined }
+  | { kind: "resume"; which: WhichSession; name: string | undefined; force: boolean }
+  /** A new one with the conversation of another. */
+  | { kind: "fork"; which: WhichSession; id: string; name: string | undefined; kept: boolean };
+
+/** By what a person calls it, or the latest of a folder. */
+export type WhichSession = { reference: string } | { latestIn: string };
+
+export interface SessionHost {
+  /** The folder of linefeed's state; undefined where there is no place for one. */
+  stateFolder: string | undefined;
+  asked: Asked;
+  date: () => Date;
+  /** Ends the reading of a log, with its reason. */
+  signal: AbortSignal;
+}
+
+export interface OpenSession {
+  session: SessionStart;
+  notices: EventBodyOf<"notice">[];
+}
+
+/**
+ * Opens the session that a run is to work on. A new one that cannot be kept is no failure: the run says so and goes on.
+ * @throws AgentError `usage` or `config` if the session cannot be had; `io` if its log cannot be read.
+ */
+export async function openSession(request: SessionRequest, host: SessionHost): Promise<OpenSession> {
+  switch (request.kind) {
+    case "unkept":
+      return { session: newSession(request.id), notices: [] };
+    case "new": {
+      const { log, notices } = beginLog(host.stateFolder, request.id);
+      return { session: { ...newSession(request.id), name: request.name, log }, notices };
+    }
+    case "resume":
+    case "fork": {
+      // A new session is begun without what reads an old one.
+      const { resumeSession, forkSession } = await import("./resume.ts");
+      return request.kind === "resume" ? resumeSession(request, host) : forkSession(request, host);
+    }
+    default:
+      return request satisfies never;
+  }
+}
+
+/** @throws AgentError `usage` if there is such a session. */
+export function beginLog(
+  stateFolder: string | undefined,
+  id: string,
+  parent?: string,
+): { log: LogWriter | undefined; notices: EventBodyOf<"notice">[] } {
+  try {
+    if (stateFolder === undefined)
+      throw new LogError("there is no place for it; set HOME, XDG_STATE_HOME or LINEFEED_STATE_DIR");
+    return { log: new FileLog(sessionsFolder(stateFolder)).create(id, parent), notices: [] };
+  } catch (error) {
+    if (!(error instanceof LogError)) throw error;
+    return { log: undefined, notices: [logUnavailable(error)] };
+  }
+}
+
+function newSession(id: string): SessionStart {
+  return { id, conversation: new Conversation(), nextSeq: 1 };
+}

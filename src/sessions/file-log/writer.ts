@@ -1,0 +1,140 @@
+import { closeSync, fchmodSync, fstatSync, fsyncSync, ftruncateSync, openSync, statSync, writeSync } from "node:fs";
+import { LogError, type LogWriter, type SessionFacts } from "../event-log.ts";
+import type { SessionPaths } from "../paths.ts";
+import { codeOf } from "../private-folder.ts";
+
+/** How often it is looked whether the file is still there, in ms: a file that was removed takes every line and keeps none. */
+const THERE_MS = 1000;
+
+const encoder = new TextEncoder();
+const buffer = new Uint8Array(64 * 1024);
+
+/** Appends to a log file. O_APPEND, so that no line can be written over whatever else happens. */
+export class FileLogWriter implements LogWriter {
+  readonly #paths: SessionPaths;
+  readonly #onClose: () => void;
+  #fd: number | undefined;
+  /** How long the file is with all its whole lines, in bytes. */
+  #end: number;
+  #lookedAt: number;
+
+  /** @param onClose called once, when the file has been closed. @throws LogError */
+  constructor(paths: SessionPaths, flags: "ax" | "a", onClose: () => void = () => {}) {
+    this.#paths = paths;
+    this.#onClose = onClose;
+    try {
+      this.#fd = openSync(paths.events, flags, 0o600);
+      // Whatever the umask took away.
+      fchmodSync(this.#fd, 0o600);
+      this.#end = flags === "ax" ? 0 : fstatSync(this.#fd).size;
+    } catch (error) {
+      this.close();
+      throw logError(error);
+    }
+    this.#lookedAt = performance.now();
+  }
+
+  get outputFolder(): string {
+    return this.#paths.output;
+  }
+
+  append(lines: string, durable: boolean): void {
+    const fd = this.#open();
+    let written: number;
+    try {
+      written = writeText(fd, lines);
+      if (durable) fsyncSync(fd);
+      this.#checkThere(fd, durable);
+    } catch (error) {
+      this.#cutBack(fd);
+      this.close();
+      throw logError(error);
+    }
+    this.#end += written;
+  }
+
+  /** Cuts the file to a length, in bytes; for the piece of a line at its end. @throws LogError */
+  cutTo(length: number): void {
+    const fd = this.#open();
+    try {
+      ftruncateSync(fd, length);
+    } catch (error) {
+      throw logError(error);
+    }
+    this.#end = length;
+  }
+
+  async describe(facts: SessionFacts): Promise<void> {
+    try {
+      const { writeMeta } = await import("../meta.ts");
+      if (this.#fd !== undefined) writeMeta(this.#paths, facts);
+    } catch {
+      // The log's first line says it too, but for the name; and where this cannot be written, the log soon cannot either.
+    }
+  }
+
+  close(): void {
+    if (this.#fd === undefined) return;
+    const fd = this.#fd;
+    this.#fd = undefined;
+    try {
+      closeSync(fd);
+    } catch {
+      // What network file systems say only now, a durable append has asked for before.
+    }
+    this.#onClose();
+  }
+
+  #open(): number {
+    if (this.#fd === undefined) throw new LogError("the session's log is closed");
+    return this.#fd;
+  }
+
+  #checkThere(fd: number, now: boolean): void {
+    const time = performance.now();
+    if (!now && time - this.#lookedAt < THERE_MS) return;
+    this.#lookedAt = time;
+    const { events } = this.#paths;
+    // A fork may still link to the file, so its name is asked for.
+    if (statSync(events, { throwIfNoEntry: false })?.ino !== fstatSync(fd).ino)
+      throw new LogError(`${events} was removed during the run`);
+  }
+
+  #cutBack(fd: number): void {
+    try {
+      ftruncateSync(fd, this.#end);
+    } catch {
+      // Then the log ends with a piece of a line; who resumes the session cuts it off.
+    }
+  }
+}
+
+/** Writes a text piece by piece, so that a long line does not exist twice as a whole; returns its length in bytes. */
+function writeText(fd: number, text: string): number {
+  let written = 0;
+  for (let at = 0; at < text.length;) {
+    // Never cuts a character in two.
+    const piece = encoder.encodeInto(at === 0 ? text : text.slice(at), buffer);
+    at += piece.read;
+    for (let from = 0; from < piece.written;) from += writeSync(fd, buffer, from, piece.written - from);
+    written += piece.written;
+  }
+  return written;
+}
+
+const CURES: Record<string, string> = {
+  ENOSPC: "make room on the disk",
+  EDQUOT: "the disk quota is used up",
+  EFBIG: "the file may not become larger (ulimit -f)",
+  EROFS: "point LINEFEED_STATE_DIR to a folder that can be written",
+  EACCES: "point LINEFEED_STATE_DIR to a folder that can be written",
+  EPERM: "point LINEFEED_STATE_DIR to a folder that can be written",
+};
+
+/** What became of lines that were to be kept, with the cure. */
+export function logError(error: unknown): LogError {
+  if (error instanceof LogError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  const cure = CURES[codeOf(error)];
+  return new LogError(cure === undefined ? message : `${message}; ${cure}`, { cause: error });
+}
