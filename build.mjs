@@ -8,6 +8,21 @@ import { basename, join } from "node:path";
 
 const OUT = "dist/bin";
 
+/** Runs each piece of a file once, when it is first asked for. */
+const LOAD_PIECE = `const loaded = new Map();
+function load(name) {
+  if (!Object.hasOwn(pieces, name)) return require(name);
+  let module = loaded.get(name);
+  if (!module) {
+    module = { exports: {} };
+    loaded.set(name, module);
+    pieces[name](module, module.exports, load);
+  }
+  return module.exports;
+}
+module.exports = load;
+`;
+
 /**
  * commander loads child_process (and with it net, dgram …) at once, for subcommands that are programs of their
  * own. There are none here, so the start-up does not pay for them.
@@ -42,6 +57,7 @@ const { metafile, outputFiles } = await build({
 });
 mkdirSync(OUT, { recursive: true });
 writeFileSync(join(OUT, "package.json"), '{ "type": "commonjs" }\n');
+const pieces = new Map();
 for (const { path, text } of outputFiles) {
   // esbuild splits modules only, so each piece is turned into CommonJS by itself.
   const { code } = await transform(text, {
@@ -49,11 +65,48 @@ for (const { path, text } of outputFiles) {
     platform: "node",
     target: "node20",
     supported: { "dynamic-import": false },
+    // A third less to read with every start; names stay, so that stack traces say something.
+    minifyWhitespace: true,
     // Only to find the package with ripgrep from where we are; createRequire takes either.
     define: { "import.meta.url": "__filename" },
   });
-  writeFileSync(join(OUT, basename(path)), code);
+  pieces.set(basename(path), code);
 }
+const withMain = staticPieces(entryPiece("src/cli/main.ts"));
+const withProgram = pack("src/cli/program.ts", withMain);
+pack("src/run/assemble-agent.ts", withProgram);
+for (const [name, code] of pieces) writeFileSync(join(OUT, name), code);
 chmodSync(join(OUT, "linefeed.js"), 0o755);
 // What ended up in which file, for the test that guards the start-up path.
 writeFileSync("dist/metafile.json", JSON.stringify(metafile));
+
+/**
+ * What is loaded in one go becomes one file: to open some twenty small ones takes longer than to run them. The pieces stay
+ * there by name for whoever shares them.
+ * @param source the file that is loaded. @param before the pieces that are loaded already.
+ */
+function pack(source, before) {
+  const reached = staticPieces(entryPiece(source));
+  const packed = [...reached].filter((name) => !before.has(name));
+  const file = `packed-${basename(source, ".ts")}.js`;
+  const functions = packed.map(
+    (name) => `${JSON.stringify(`./${name}`)}(module, exports, require) {\n${pieces.get(name)}\n}`,
+  );
+  pieces.set(file, `const pieces = {\n${functions.join(",\n")}\n};\n${LOAD_PIECE}`);
+  for (const name of packed) pieces.set(name, `module.exports = require("./${file}")("./${name}");\n`);
+  return new Set([...before, ...packed]);
+}
+
+function entryPiece(source) {
+  const [path] = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === source);
+  return path;
+}
+
+/** The names of the pieces that are loaded with one, itself included. */
+function staticPieces(path, found = new Set()) {
+  found.add(basename(path));
+  for (const { path: next, kind, external } of metafile.outputs[path].imports) {
+    if (kind === "import-statement" && !external && !found.has(basename(next))) staticPieces(next, found);
+  }
+  return found;
+}
