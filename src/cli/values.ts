@@ -59,7 +59,8 @@ export function parseSessionId(text: string): string {
 export function parseSessionName(text: string): string {
   const name = text.trim();
   if (name === "") throw new InvalidArgumentError("It is empty.");
-  if (name.length > LONGEST_NAME) throw new InvalidArgumentError(`It has more than ${LONGEST_NAME} characters.`);
+  if (name.length > LONGEST_NAME)
+    throw new InvalidArgumentError(`It has more than ${LONGEST_NAME} characters.`);
   if (/\p{Cc}|[\u2028\u2029]/u.test(name)) throw new InvalidArgumentError("It has control characters in it.");
   return name;
 }

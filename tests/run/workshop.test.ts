@@ -8,6 +8,7 @@ import { markedEnvironment } from "../../src/tools/processes.ts";
 
 const MARK = `test${process.pid}`;
 const options = {
+  session: {},
   cwd: "/",
   addDirs: [],
   secretFolders: [],

@@ -66,9 +66,9 @@ const MEANINGS: Record<ErrorCode, string> = {
   cancelled: "A signal ended the run.",
   reader_closed: "Whoever read stdout has gone.",
   lost_worker: "The writer of the session died without a last word.",
-  usage: "The command line is wrong.",
+  usage: "The command line is wrong, or names a session that cannot be had.",
   config: "The key, a file or the environment is missing or wrong.",
-  io: "stdout or stdin failed.",
+  io: "stdout, stdin or the log of a session that was to be resumed failed.",
   internal: "A bug in linefeed.",
 };
 

@@ -1,4 +1,13 @@
-import { closeSync, fchmodSync, fstatSync, fsyncSync, ftruncateSync, openSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { LogError, type LogWriter, type SessionFacts } from "../event-log.ts";
 import type { SessionPaths } from "../paths.ts";
 import { codeOf } from "../private-folder.ts";

@@ -1,0 +1,58 @@
+// What tests need to know of where sessions lie.
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { StreamCheck } from "../../src/consume/stream-check.ts";
+import type { LinefeedEvent } from "../../src/protocol/event.ts";
+import { runCli, temporaryFolder, type CliOptions, type CliRun } from "./cli.ts";
+import { parseLines } from "./lint.ts";
+
+/** A folder for the state of a few runs. */
+export interface State {
+  env: NodeJS.ProcessEnv;
+  /** The folder of all sessions. */
+  sessions: string;
+  ids(): string[];
+  folder(id: string): string;
+  log(id: string): string;
+  lines(id: string): LinefeedEvent[];
+  /** Runs the command with this state, as JSON lines. */
+  run(args: readonly string[], options?: CliOptions): Promise<CliRun>;
+}
+
+export function newState(root = temporaryFolder()): State {
+  const sessions = join(root, "linefeed", "sessions");
+  const env = { LINEFEED_STATE_DIR: root };
+  const log = (id: string) => join(sessions, id, "events.jsonl");
+  return {
+    env,
+    sessions,
+    ids: () => (statSync(sessions, { throwIfNoEntry: false }) ? readdirSync(sessions) : []),
+    folder: (id) => join(sessions, id),
+    log,
+    lines: (id) => parseLines(readFileSync(log(id))),
+    run: (args, options = {}) => runCli(["--json", ...args], { ...options, env: { ...env, ...options.env } }),
+  };
+}
+
+/** The only session of a state. */
+export function onlyId(state: State): string {
+  const [id, ...more] = state.ids();
+  if (id === undefined || more.length > 0)
+    throw new Error(`one session was expected, not ${state.ids().length}`);
+  return id;
+}
+
+/** What `linefeed check` would say of a log. */
+export function faultsOf(log: string | Buffer): string[] {
+  const check = new StreamCheck();
+  const bytes = typeof log === "string" ? readFileSync(log) : log;
+  return [...check.push(bytes), ...check.end()].map(({ line, message }) => `${line}: ${message}`);
+}
+
+/** Files and folders below one, with their modes. */
+export function modesIn(folder: string): Record<string, string> {
+  const names = ["", ...readdirSync(folder, { recursive: true, encoding: "utf8" })];
+  return Object.fromEntries(
+    names.map((name) => [name, (statSync(join(folder, name)).mode & 0o7777).toString(8)]),
+  );
+}
