@@ -26,6 +26,11 @@ interface Sent {
   messages: { role: string; content: { type: string; id?: string; tool_use_id?: string; text?: string }[] }[];
 }
 
+/** What a request says, in order. */
+function textsOf(body: unknown): (string | undefined)[] {
+  return (body as Sent).messages.flatMap(({ content }) => content.map(({ text }) => text));
+}
+
 /** Every call has its result in the next message, and every result its call before it: else the provider refuses. */
 function unpaired({ messages }: Sent): string[] {
   return messages.flatMap((message, index) => {
@@ -88,14 +93,7 @@ describe("a session that is carried on", () => {
     expect(lines.map(({ seq }) => seq)).toEqual(lines.map((_, index) => index + 1));
     expect(new Set(lines.map(({ session_id }) => session_id))).toEqual(new Set([id.toLowerCase()]));
     expect(faultsOf(state.log(onlyId(state)))).toEqual([]);
-    const { messages } = server.requests[2]?.body as Sent;
-    expect(messages.flatMap(({ content }) => content.map(({ text }) => text))).toEqual([
-      "first",
-      "one",
-      "second",
-      "two",
-      "third",
-    ]);
+    expect(textsOf(server.requests[2]?.body)).toEqual(["first", "one", "second", "two", "third"]);
   });
 
   it("a chosen id that is taken is refused, and nothing is asked", async () => {
@@ -256,8 +254,7 @@ describe("a fork", () => {
     const last = await state.run(["-r", onlyId(state), "-p", "fourth"], { env });
     expect(last.events[0]).toMatchObject({ resumed: true });
     expect(ofType(last.events, "turn_start")).toMatchObject([{ turn: 2 }]);
-    const { messages } = server.requests.at(-1)?.body as Sent;
-    expect(messages.flatMap(({ content }) => content.map(({ text }) => text))).toEqual([
+    expect(textsOf(server.requests.at(-1)?.body)).toEqual([
       "first",
       "one",
       "second",
