@@ -7,6 +7,7 @@ export type CommandName = (typeof COMMANDS)[number];
 /** Those that this version has, each with what it does. */
 export const COMMAND_SUMMARIES = {
   attach: "follow a run: its lines from the start, and on to its end",
+  send: "give a session another prompt",
   view: "show a stream of events to a person, or convert it",
   check: "check a stream against the schemas and the order of events",
   schema: "print a JSON Schema",

@@ -60,6 +60,7 @@ export interface RunFlags {
   record?: string;
   deterministic?: true;
   keepOpen?: true;
+  bg?: true;
   continue?: true;
   /** What names the session; true where nothing does. */
   resume?: true | string;
@@ -77,7 +78,7 @@ const PROVIDERS = ["anthropic", "fake"] as const;
 const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 
 /** Options of the design that later versions bring; until then they are refused by name. */
-const LATER_OPTIONS = ["--store <url>", "--bg", "--debug [file]", "--permission-prompt-tool <tool>"];
+const LATER_OPTIONS = ["--store <url>", "--debug [file]", "--permission-prompt-tool <tool>"];
 
 /** Names, flags and help of a run; the only place that knows commander. */
 export function runCommand(): Command {
@@ -114,6 +115,7 @@ function promptOptions(): Option[] {
       .argParser((text) => parseFormat(INPUT_FORMATS, text))
       .default("text"),
     new Option("--no-stdin", "never read stdin"),
+    new Option("--bg", "run in the background: prints the session's id and returns"),
     new Option("--keep-open", "wait for prompts that linefeed send brings"),
     new Option("--system-prompt <text>", "replace the system prompt").conflicts("systemPromptFile"),
     new Option("--system-prompt-file <file>", "replace it by a file's text"),

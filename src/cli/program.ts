@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import { openSink, reserveStdout } from "../emit/stdout.ts";
 import { AgentError } from "../protocol/errors.ts";
 import { Cancellation, watchSignals } from "../run/cancellation.ts";
@@ -10,12 +9,14 @@ import { stateDirectory } from "../run/state-directory.ts";
 import { firstWord, peekDeterministic, peekFormat } from "./argv.ts";
 import { isPresent, type PresentCommand } from "./command-names.ts";
 import { defaultFormat, lookAtStdout, openFormat } from "./format.ts";
-import { laterOption, runCommand, type RunFlags } from "./flags.ts";
+import { runCommand } from "./flags.ts";
+import { parseRun } from "./parse-run.ts";
 import { parseWith, shapesOf } from "./parse.ts";
 import { checkOptions, complete } from "./options.ts";
-import { openPrompts, promptSource, type PromptArguments } from "./prompt.ts";
+import { openPrompts, promptSource } from "./prompt.ts";
 import { reportError, reportFailure, TurnErrors, withLogFailures } from "./report.ts";
 import { sessionRequest } from "./session-request.ts";
+import { WORKER_WORD } from "./worker-word.ts";
 
 /** After the last word the process must be gone within this time, in ms, whatever its signal does. */
 const LAST_MS = 500;
@@ -47,10 +48,11 @@ async function runOrReport(
   let format = peekFormat(argv) ?? "text";
   const date = peekDeterministic(argv) ? countingDate() : () => new Date();
   try {
+    if (argv[0] === WORKER_WORD) return await (await import("./worker.ts")).work(env, cancellation);
     const command = runCommand();
     const first = firstWord(argv, shapesOf(command));
     if (first && isPresent(first.word)) return await runCommandOf(first.word, first.rest, env, cancellation);
-    const parsed = parse(command, argv);
+    const parsed = parseRun(command, argv);
     if (!parsed) return undefined;
     const stdout = lookAtStdout();
     reserveStdout();
@@ -61,6 +63,11 @@ async function runOrReport(
     const options = await checkOptions(parsed.flags, env, stateFolder);
     const request = sessionRequest(parsed.flags, options.cwd);
     const prompts = await openPrompts(source, parsed.flags.stdin, cancellation.signal);
+    if (parsed.flags.bg) {
+      const { backgroundRun } = await import("./background.ts");
+      const given = { argv, source, prompts, request, stateFolder, asLine: name === "jsonl" };
+      return await backgroundRun(given, { env, cancellation });
+    }
     const printed = await openFormat(name, { ...stdout, animated: !options.deterministic }, env);
     const turnErrors = source.kind === "lines" && name === "text" ? new TurnErrors(printed) : undefined;
     const session = await openSession(request, {
@@ -83,31 +90,6 @@ async function runOrReport(
   }
 }
 
-interface Parsed extends PromptArguments {
-  flags: RunFlags;
-}
-
-/** @throws AgentError `usage` naming the flag. */
-function parse(command: Command, argv: readonly string[]): Parsed | undefined {
-  if (!parseWith(command, argv, "linefeed")) return undefined;
-  const later = laterOption(command);
-  if (later !== undefined) throw new AgentError("usage", later);
-  const flags = command.opts<RunFlags & { maxTurns?: number }>();
-  const { print } = flags;
-  const printed = Array.isArray(print) ? print : [];
-  return {
-    flags: { ...flags, ...maxStepsOf(flags) },
-    asked: print !== undefined,
-    printed,
-    positional: command.args,
-  };
-}
-
-function maxStepsOf({ maxSteps, maxTurns }: { maxSteps?: number; maxTurns?: number }): { maxSteps?: number } {
-  const steps = maxSteps ?? maxTurns;
-  return steps === undefined ? {} : { maxSteps: steps };
-}
-
 /** A command that is no run: its words and flags are its own. */
 async function runCommandOf(
   name: PresentCommand,
@@ -117,16 +99,20 @@ async function runCommandOf(
 ): Promise<RunEnd | undefined> {
   const { failedEnd } = await import("./commands/stdout.ts");
   const { loadCommand } = await import("./commands/command.ts");
-  let end: RunEnd;
+  let end: RunEnd | undefined;
   try {
     const action = await loadCommand(name);
     const command = action.command();
     if (!parseWith(command, argv, `linefeed ${name}`)) return undefined;
-    end = await action.run(command, { env, cancellation });
+    end = await action.run(command, {
+      env,
+      cancellation,
+      run: (other) => runOrReport(other, env, cancellation),
+    });
   } catch (error) {
     end = failedEnd(error, cancellation);
   }
-  reportError(end, "text");
+  if (end) reportError(end, "text");
   return end;
 }
 

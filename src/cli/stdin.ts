@@ -24,6 +24,13 @@ export async function readStdin(patience: "brief" | "endless", signal: AbortSign
   return collectStream(stream, firstByteMs, signal);
 }
 
+/** Everything that a pipe on stdin brings, as text. */
+export async function readAllOfStdin(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of await streamStdin()) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString("utf8");
+}
+
 /** Stdin as a stream, for whoever reads it piece by piece; it runs ahead of its reader by 64 KiB at most. */
 export function streamStdin(): Promise<Readable> {
   const stat = statStdin();

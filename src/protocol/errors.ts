@@ -33,6 +33,10 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
+export function isErrorCode(word: string): word is ErrorCode {
+  return ERROR_CODES.some((code) => code === word);
+}
+
 /** The one shape of an error on the wire. */
 export interface ErrorInfo {
   code: ErrorCode;

@@ -40,6 +40,8 @@ export interface Host {
   date: () => Date;
   /** As `Math.random`. */
   random: () => number;
+  /** Called once the first line is kept and the run can be found and asked by others. */
+  onServing?: () => void;
 }
 
 export interface RunEnd {
@@ -139,6 +141,7 @@ class Run {
       interrupt: this.#interrupt,
     });
     if (notice) this.#emit(notice);
+    this.#host.onServing?.();
   }
 
   /** Answers the prompts. Never rejects: what fails becomes the run's error. */

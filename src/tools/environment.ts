@@ -1,5 +1,5 @@
 /** What tools must not see: the model's keys, and the store that lets its holder command other sessions. */
-const TAKEN_OUT = [
+export const SECRET_VARIABLES = [
   "ANTHROPIC_API_KEY",
   "ANTHROPIC_AUTH_TOKEN",
   "OPENAI_API_KEY",
@@ -22,6 +22,6 @@ const UNATTENDED = {
 /** The environment of tools, from linefeed's own. Pure: `env` is left as it is. */
 export function toolEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const result: NodeJS.ProcessEnv = { ...env, ...UNATTENDED };
-  for (const name of TAKEN_OUT) delete result[name];
+  for (const name of SECRET_VARIABLES) delete result[name];
   return result;
 }

@@ -138,6 +138,7 @@ function partSections(): string {
   const all = z.object({
     content: z.array(contentBlock),
     input: z.array(inputBlock),
+    ...EVENTS.init.fields,
     ...EVENTS.result.fields,
   });
   return partsOf(all)

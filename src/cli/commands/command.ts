@@ -7,6 +7,8 @@ import { COMMAND_SUMMARIES, type PresentCommand } from "../command-names.ts";
 export interface CommandHost {
   env: NodeJS.ProcessEnv;
   cancellation: Cancellation;
+  /** Does a run with this command line instead. */
+  run: (argv: readonly string[]) => Promise<RunEnd | undefined>;
 }
 
 /** A command of linefeed: its names, flags and help, and what it does. */
@@ -14,7 +16,7 @@ export interface CommandAction {
   /** Made anew for each command line, since commander keeps what it has read. */
   command(): Command;
   /** @throws AgentError for what keeps it from being done. */
-  run(command: Command, host: CommandHost): Promise<RunEnd>;
+  run(command: Command, host: CommandHost): Promise<RunEnd | undefined>;
 }
 
 /** The part that all commands have in common. */
@@ -36,6 +38,8 @@ export async function loadCommand(name: PresentCommand): Promise<CommandAction> 
   switch (name) {
     case "attach":
       return (await import("./attach.ts")).attach;
+    case "send":
+      return (await import("./send.ts")).send;
     case "view":
       return (await import("./view.ts")).view;
     case "check":
