@@ -7,7 +7,10 @@ export type CommandName = (typeof COMMANDS)[number];
 /** Those that this version has, each with what it does. */
 export const COMMAND_SUMMARIES = {
   attach: "follow a run: its lines from the start, and on to its end",
+  sessions: "list sessions, and how they are doing",
   send: "give a session another prompt",
+  stop: "end a run, in order or by force",
+  rm: "remove sessions that have ended",
   view: "show a stream of events to a person, or convert it",
   check: "check a stream against the schemas and the order of events",
   schema: "print a JSON Schema",

@@ -40,6 +40,12 @@ export async function loadCommand(name: PresentCommand): Promise<CommandAction> 
       return (await import("./attach.ts")).attach;
     case "send":
       return (await import("./send.ts")).send;
+    case "sessions":
+      return (await import("./sessions.ts")).sessions;
+    case "stop":
+      return (await import("./stop.ts")).stop;
+    case "rm":
+      return (await import("./rm.ts")).rm;
     case "view":
       return (await import("./view.ts")).view;
     case "check":

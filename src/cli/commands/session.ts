@@ -1,8 +1,11 @@
-import { realpathSync } from "node:fs";
+import { lstatSync, realpathSync } from "node:fs";
+import { Option } from "commander";
 import { AgentError } from "../../protocol/errors.ts";
+import { visible } from "../../render/visible.ts";
 import { stateDirectory } from "../../run/state-directory.ts";
 import { findSession, latestSession } from "../../sessions/find.ts";
 import { sessionPaths, sessionsFolder, type SessionPaths } from "../../sessions/paths.ts";
+import { parseWord } from "../values.ts";
 
 export interface NamedSession {
   id: string;
@@ -32,5 +35,24 @@ export function sessionOf(reference: string | undefined, env: NodeJS.ProcessEnv)
     reference === undefined
       ? latestSession(sessions, realpathSync(process.cwd()))
       : findSession(sessions, reference);
-  return { id, paths: sessionPaths(sessions, id) };
+  const paths = sessionPaths(sessions, id);
+  // A whole id is taken at its word; also damaged sessions count, which can be removed.
+  if (!lstatSync(paths.folder, { throwIfNoEntry: false }))
+    throw new AgentError("usage", `there is no session ${id}`);
+  return { id, paths };
+}
+
+const LIST_FORMATS = ["text", "jsonl"] as const;
+export type ListFormat = (typeof LIST_FORMATS)[number];
+
+/** How a command says something of sessions. @param how each format does it, in that order. */
+export function listFormatOption(how: string): Option {
+  return new Option("--output-format <format>", `${LIST_FORMATS.join(" or ")}: ${how}`)
+    .argParser(parseWord(LIST_FORMATS, { json: "jsonl" }))
+    .default("text");
+}
+
+/** A session for a person, who may know it by its name: `019bc0fd-… (fix-tests)`. */
+export function titleOf(id: string, name: string | null): string {
+  return name === null ? id : `${id} (${visible(name)})`;
 }
