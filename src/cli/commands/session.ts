@@ -1,4 +1,4 @@
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { AgentError } from "../../protocol/errors.ts";
 import { stateDirectory } from "../../run/state-directory.ts";
 import { findSession, latestSession } from "../../sessions/find.ts";
@@ -32,5 +32,7 @@ export function sessionOf(reference: string | undefined, env: NodeJS.ProcessEnv)
     reference === undefined
       ? latestSession(sessions, realpathSync(process.cwd()))
       : findSession(sessions, reference);
-  return { id, paths: sessionPaths(sessions, id) };
+  const paths = sessionPaths(sessions, id);
+  if (!existsSync(paths.events)) throw new AgentError("usage", `there is no session ${id}`);
+  return { id, paths };
 }
