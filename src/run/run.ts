@@ -119,7 +119,8 @@ class Run {
     await new Promise((resolve) => setImmediate(resolve));
     const turns = this.#untilDoneOrUnwound(this.#turns());
     const { session, cwd, model } = this.#options;
-    await session.log?.describe({ name: session.name ?? null, cwd, model });
+    const { processMark: process_mark } = this.#workshop.context;
+    await session.log?.describe({ name: session.name ?? null, cwd, model, process_mark });
     await this.#serve();
     await turns;
     const end = await this.#lastWord();

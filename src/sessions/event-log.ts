@@ -13,6 +13,8 @@ export interface SessionFacts {
   cwd: string;
   /** Of its latest run. */
   model: string;
+  /** What the processes are known by that the calls of its latest run have started. */
+  process_mark: string | null;
 }
 
 /** Writes one session's log; at most one of them lives at a time. */

@@ -12,19 +12,30 @@ const NAMED = 5;
 export interface FoundSession {
   id: string;
   meta: Meta;
-  /** When a line was last written, in ms. */
+  /** When a line was last written, in ms; of a session without a log, when something was last made in its folder. */
   writtenMs: number;
+  /** Whether there is a log at all. */
+  hasLog: boolean;
 }
 
-/** The sessions of a folder, the one that was written to last in front. */
+/** The sessions of a folder, the one that was written to last in front; damaged ones too. */
 export function allSessions(sessions: string): FoundSession[] {
   return idsIn(sessions)
-    .flatMap((id) => {
+    .map((id) => {
       const paths = sessionPaths(sessions, id);
-      const stat = statSync(paths.events, { throwIfNoEntry: false });
-      return stat ? [{ id, meta: readMeta(paths), writtenMs: stat.mtimeMs }] : [];
+      const logMs = changedMs(paths.events);
+      const writtenMs = logMs ?? changedMs(paths.folder) ?? 0;
+      return { id, meta: readMeta(paths), writtenMs, hasLog: logMs !== undefined };
     })
     .toSorted((a, b) => b.writtenMs - a.writtenMs || (a.id < b.id ? 1 : -1));
+}
+
+function changedMs(path: string): number | undefined {
+  try {
+    return statSync(path).mtimeMs;
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -52,7 +63,7 @@ export function findSession(sessions: string, reference: string): string {
 
 /** The session of a folder that was written to last. @throws AgentError `usage` if there is none. */
 export function latestSession(sessions: string, cwd: string): string {
-  const latest = allSessions(sessions).find(({ meta }) => meta.cwd === cwd);
+  const latest = allSessions(sessions).find(({ meta, hasLog }) => hasLog && meta.cwd === cwd);
   if (latest) return latest.id;
   throw new AgentError("usage", `no session has worked in ${cwd} yet; give the id of another with --resume`);
 }

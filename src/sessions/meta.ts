@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import { firstInit } from "./file-log/first-init.ts";
 import type { SessionFacts } from "./event-log.ts";
 import type { SessionPaths } from "./paths.ts";
+import { ownProcess, type WriterProcess } from "./writer-process.ts";
 
 /** The content of `meta.json`. Read leniently: a file that is missing or damaged costs no session. */
 export interface Meta extends SessionFacts {
@@ -12,6 +13,8 @@ export interface Meta extends SessionFacts {
   boot_id: string | null;
   /** When the session began: ISO 8601, UTC. */
   created: string | null;
+  /** The process of the latest run; null if it is not known. */
+  writer: WriterProcess | null;
 }
 
 /** A boot's id, where the kernel has one (Linux). */
@@ -34,6 +37,8 @@ export function readMeta(paths: SessionPaths): Meta {
     host: textOf(file["host"]),
     boot_id: textOf(file["boot_id"]),
     created: textOf(file["created"]) ?? init?.ts ?? null,
+    process_mark: textOf(file["process_mark"]),
+    writer: writerOf(file["writer"]),
   };
 }
 
@@ -49,6 +54,7 @@ export function writeMeta(paths: SessionPaths, facts: SessionFacts): void {
     host: hostname(),
     boot_id: bootId(),
     created: before.created,
+    writer: ownProcess(),
   };
   const draft = `${paths.meta}.new`;
   rmSync(draft, { force: true });
@@ -73,6 +79,18 @@ function parsedFile(path: string): Record<string, unknown> {
   } catch {
     return {};
   }
+}
+
+/** Numbers 0 and below would mean groups of processes to `kill`. */
+function writerOf(value: unknown): WriterProcess | null {
+  if (typeof value !== "object" || value === null) return null;
+  const { pid, start_time } = { pid: null, start_time: null, ...value };
+  if (!isWhole(pid) || pid < 2 || !(start_time === null || isWhole(start_time))) return null;
+  return { pid, start_time };
+}
+
+function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value);
 }
 
 function textOf(value: unknown): string | null {

@@ -1,6 +1,6 @@
 const LF = 0x0a;
 /** A line's head is not longer than this, in bytes. */
-const HEAD_BYTES = 160;
+export const HEAD_BYTES = 160;
 const HEAD = /^\{"type":"([a-z_]+)","seq":(\d+),/;
 const NOTHING = Buffer.alloc(0);
 

@@ -62,10 +62,23 @@ export async function endProcesses(
   toolUseId?: string,
   graceMs = GRACE_MS,
 ): Promise<Survivor[]> {
-  const find = () => targets(mark, toolUseId);
+  return endAll(() => targets(mark, toolUseId), graceMs);
+}
+
+/**
+ * The same for the run of another process, which is gone. Where there is no process table nothing is known of it.
+ *
+ * @param begun when that process was started, in ticks since boot.
+ */
+export async function endProcessesOfOther(mark: string, begun: number): Promise<Survivor[]> {
+  if (!hasProcessTable) return [];
+  return endAll(() => fromTable(mark, undefined, [], begun), GRACE_MS);
+}
+
+async function endAll(find: () => Target[], graceMs: number): Promise<Survivor[]> {
   if (await signalUntilGone(find, "SIGTERM", graceMs)) return [];
   if (await signalUntilGone(find, "SIGKILL", KILL_MS)) return [];
-  return survivors(mark, toolUseId);
+  return find().map(({ pid, command, toolUseId }) => ({ pid, command, toolUseId }));
 }
 
 async function signalUntilGone(
@@ -95,12 +108,16 @@ async function signalUntilGone(
 
 function targets(mark: string, toolUseId: string | undefined): Target[] {
   const groups = rememberedGroups(mark, toolUseId);
-  return hasProcessTable ? fromTable(mark, toolUseId, groups) : fromGroups(groups);
+  return hasProcessTable ? fromTable(mark, toolUseId, groups, ownStartTime()) : fromGroups(groups);
 }
 
-function fromTable(mark: string, toolUseId: string | undefined, groups: readonly ProcessGroup[]): Target[] {
-  const begun = ownStartTime();
-  // What is older than this process was not started by it; reading only the rest keeps a scan short.
+function fromTable(
+  mark: string,
+  toolUseId: string | undefined,
+  groups: readonly ProcessGroup[],
+  begun: number,
+): Target[] {
+  // What is older than the run's process was not started by it; reading only the rest keeps a scan short.
   const table = livingProcesses().filter((entry) => entry.pid !== process.pid && entry.startTime >= begun);
   const owners = new Map<number, string>();
   for (const entry of table) {

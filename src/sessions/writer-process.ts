@@ -1,0 +1,35 @@
+import { readFileSync } from "node:fs";
+
+/** A process, named for good: a number alone is used again. */
+export interface WriterProcess {
+  pid: number;
+  /** When it started, in the kernel's ticks since boot (field 22 of /proc/<pid>/stat); null where there is no /proc. */
+  start_time: number | null;
+}
+
+/** This very process. */
+export function ownProcess(): WriterProcess {
+  return { pid: process.pid, start_time: startTimeOf(process.pid) };
+}
+
+/** Whether the process still runs. Where there is no /proc, it may be another one with the same number. */
+export function stillRuns({ pid, start_time }: WriterProcess): boolean {
+  if (start_time !== null) return startTimeOf(pid) === start_time;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+function startTimeOf(pid: number): number | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The second field is the program's name in parentheses, and may itself hold parentheses and blanks.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return Number(fields[19]);
+  } catch {
+    return null;
+  }
+}
