@@ -5,6 +5,7 @@ import { countingDate } from "../run/deterministic.ts";
 import { providerName } from "../run/first-line.ts";
 import { run, type RunEnd } from "../run/run.ts";
 import { openSession } from "../run/session.ts";
+import { SIGNALS } from "../protocol/words.ts";
 import { stateDirectory } from "../run/state-directory.ts";
 import { firstWord, peekDeterministic, peekFormat } from "./argv.ts";
 import { isPresent, type PresentCommand } from "./command-names.ts";
@@ -29,7 +30,9 @@ export async function main(
   early: readonly NodeJS.Signals[],
 ): Promise<void> {
   const cancellation = new Cancellation();
-  const unwatchSignals = watchSignals(cancellation, early);
+  // The terminal of whoever asked for a background run may hang up.
+  const isWorker = argv[0] === WORKER_WORD;
+  const unwatchSignals = watchSignals(cancellation, early, isWorker ? ["SIGINT", "SIGTERM"] : SIGNALS);
   const onBug = (error: unknown) => cancellation.cancel(internalError(error));
   process.on("uncaughtException", onBug);
   process.on("unhandledRejection", onBug);

@@ -56,8 +56,12 @@ function messageOf(name: SignalName): string {
  * Turns the process's signals into a cancellation, those in `early` at once. Returns what takes the
  * handlers off again.
  */
-export function watchSignals(cancellation: Cancellation, early: readonly NodeJS.Signals[]): () => void {
-  const handlers = SIGNALS.map((name) => {
+export function watchSignals(
+  cancellation: Cancellation,
+  early: readonly NodeJS.Signals[],
+  names: readonly SignalName[] = SIGNALS,
+): () => void {
+  const handlers = names.map((name) => {
     const handler = () => cancellation.onSignal(name);
     process.on(name, handler);
     if (early.includes(name)) handler();

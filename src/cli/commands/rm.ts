@@ -7,7 +7,7 @@ import { removeSession, sweepLeftovers, type RemoveOptions } from "../../session
 import { sessionStatus, type SessionStatus } from "../../sessions/status.ts";
 import { parseAge } from "../values.ts";
 import { newCommand, type CommandAction } from "./command.ts";
-import { allSessionsFolder, listFormatOption, sessionOf, titleOf, type ListFormat } from "./session.ts";
+import { allSessionsFolder, listFormatOption, keptSessionOf, titleOf, type ListFormat } from "./session.ts";
 import { withStdout, type Write } from "./stdout.ts";
 
 const HELP = `
@@ -50,7 +50,7 @@ export const rm: CommandAction = {
     // All are found before the first is removed, so that a wrong word removes nothing.
     const ids =
       olderThan === undefined
-        ? new Set(command.args.map((word) => sessionOf(word, env).id))
+        ? new Set(command.args.map((word) => keptSessionOf(word, env).id))
         : await endedBefore(folder, Date.now() - olderThan, signal);
     return withStdout(cancellation, async (write) => {
       sweepLeftovers(folder);

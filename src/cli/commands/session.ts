@@ -1,4 +1,4 @@
-import { lstatSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { Option } from "commander";
 import { AgentError } from "../../protocol/errors.ts";
 import { visible } from "../../render/visible.ts";
@@ -27,6 +27,20 @@ export function allSessionsFolder(env: NodeJS.ProcessEnv): string {
  * @throws AgentError `usage` if there is no such session.
  */
 export function sessionOf(reference: string | undefined, env: NodeJS.ProcessEnv): NamedSession {
+  const session = locate(reference, env);
+  if (!existsSync(session.paths.events)) throw noSession(session.id);
+  return session;
+}
+
+/** The same of what is kept under a session's id, be it so damaged that it has no log. @throws as `sessionOf`. */
+export function keptSessionOf(reference: string, env: NodeJS.ProcessEnv): NamedSession {
+  const session = locate(reference, env);
+  // A link that leads nowhere can be removed too.
+  if (!lstatSync(session.paths.folder, { throwIfNoEntry: false })) throw noSession(session.id);
+  return session;
+}
+
+function locate(reference: string | undefined, env: NodeJS.ProcessEnv): NamedSession {
   const sessions = allSessionsFolder(env);
   if (reference !== undefined && reference.trim() === "") {
     throw new AgentError("usage", "the name of the session is empty; an unset variable?");
@@ -35,11 +49,11 @@ export function sessionOf(reference: string | undefined, env: NodeJS.ProcessEnv)
     reference === undefined
       ? latestSession(sessions, realpathSync(process.cwd()))
       : findSession(sessions, reference);
-  const paths = sessionPaths(sessions, id);
-  // A whole id is taken at its word; also damaged sessions count, which can be removed.
-  if (!lstatSync(paths.folder, { throwIfNoEntry: false }))
-    throw new AgentError("usage", `there is no session ${id}`);
-  return { id, paths };
+  return { id, paths: sessionPaths(sessions, id) };
+}
+
+function noSession(id: string): AgentError {
+  return new AgentError("usage", `there is no session ${id}`);
 }
 
 const LIST_FORMATS = ["text", "jsonl"] as const;

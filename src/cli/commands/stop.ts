@@ -4,7 +4,7 @@ import { AgentError } from "../../protocol/errors.ts";
 import { stopSession, type Stopped } from "../../run/stop-session.ts";
 import { parsePositiveDuration } from "../values.ts";
 import { newCommand, type CommandAction } from "./command.ts";
-import { allSessionsFolder, listFormatOption, sessionOf, titleOf, type ListFormat } from "./session.ts";
+import { allSessionsFolder, listFormatOption, keptSessionOf, titleOf, type ListFormat } from "./session.ts";
 import { withStdout } from "./stdout.ts";
 
 /** How long a run may take to end in order, in ms; and one that is killed otherwise. */
@@ -47,7 +47,7 @@ export const stop: CommandAction = {
         "usage",
         "stop takes one session: its id, the beginning or end of it, or its name",
       );
-    const { id } = sessionOf(reference, env);
+    const { id } = keptSessionOf(reference, env);
     const stopped = await stopSession(allSessionsFolder(env), id, {
       timeoutMs: timeout ?? (force ? TIMEOUT_MS.forced : TIMEOUT_MS.orderly),
       force,
