@@ -65,6 +65,20 @@ export interface RunFlags {
   drainTimeoutMs?: number | undefined;
   /** Fixed ids and times: the same lines with every run. */
   deterministic?: boolean | undefined;
+  /** Carries on a session: its id, 4 or more characters of the id's beginning or end, or its name. */
+  resume?: string | undefined;
+  /** Carries on the latest session of the folder. */
+  continue?: boolean | undefined;
+  /** With either: goes on in a new session, the other stays as it is. */
+  forkSession?: boolean | undefined;
+  /** The id of the new session, a UUID. */
+  sessionId?: string | undefined;
+  /** What to call the session. */
+  name?: string | undefined;
+  /** Carries on a session that was last written on another machine. */
+  force?: boolean | undefined;
+  /** false: no log is kept, and the session cannot be resumed. */
+  sessionPersistence?: boolean | undefined;
 }
 
 /** `list`: one value, the words joined; `each`: the flag once for each value; `off`: said when it is false. */
@@ -104,6 +118,13 @@ export const FLAGS = {
   heartbeatMs: ["--heartbeat", "ms"],
   drainTimeoutMs: ["--drain-timeout", "ms"],
   deterministic: ["--deterministic", "on"],
+  resume: ["--resume", "text"],
+  continue: ["--continue", "on"],
+  forkSession: ["--fork-session", "on"],
+  sessionId: ["--session-id", "text"],
+  name: ["--name", "text"],
+  force: ["--force", "on"],
+  sessionPersistence: ["--no-session-persistence", "off"],
 } as const satisfies Record<keyof RunFlags, readonly [flag: string, kind: Kind]>;
 
 /**

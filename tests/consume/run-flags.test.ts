@@ -22,6 +22,8 @@ const WITHOUT_NAME = {
   "--append-system-prompt-file": "the program can read the file",
   "--dangerously-skip-permissions": "permissionMode says it",
   "--version": "it is no run",
+  "--bg": "the process is the program's own; `linefeed --bg` prints an id and ends",
+  "--keep-open": "it waits for `linefeed send`; `keepOpen` waits for the program itself",
 };
 
 describe("the options of runAgent", () => {
@@ -93,6 +95,13 @@ describe("the options of runAgent", () => {
       heartbeatMs: 0,
       drainTimeoutMs: 0,
       deterministic: true,
+      resume: "a",
+      continue: true,
+      forkSession: true,
+      sessionId: "00000000-0000-7000-8000-000000000000",
+      name: "n",
+      force: true,
+      sessionPersistence: false,
     });
     expect(words).toHaveLength(Object.keys(FLAGS).length);
     const command = runCommand().exitOverride();

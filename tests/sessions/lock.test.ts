@@ -58,7 +58,8 @@ describe("the lock", () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => Starter.start()));
     for (let round = 0; round < 50; round += 1) {
       const answers = await Promise.all(all.map((starter) => starter.claim(folder)));
-      expect(answers.toSorted()).toEqual([...Array.from({ length: 19 }, () => "lost"), "won"]);
+      expect(answers.filter((answer) => answer === "won")).toHaveLength(1);
+      expect(answers.filter((answer) => answer === "lost")).toHaveLength(19);
       const winner = answers.indexOf("won");
       expect(await isAlive(folder)).toBe(true);
       await all[winner]?.kill();
