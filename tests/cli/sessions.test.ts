@@ -93,7 +93,8 @@ describe("sessions", () => {
       killed: ["crashed", true, 5],
       stopped: ["cancelled", true, 143],
     });
-    const names = async (...args: string[]) => (await listed(state, args)).map(({ name }) => name).toSorted();
+    const names = async (...args: string[]) =>
+      (await listed(state, args)).map(({ name }) => String(name)).toSorted();
     expect(await names("--state", "running,waiting")).toEqual(["busy", "idle"]);
     expect(await names("--state", "done", "--state", "crashed")).toEqual(["good", "killed"]);
   });
