@@ -65,6 +65,20 @@ export interface RunFlags {
   drainTimeoutMs?: number | undefined;
   /** Fixed ids and times: the same lines with every run. */
   deterministic?: boolean | undefined;
+  /** Carries a session on: its id, a piece of its id, or its name. */
+  resume?: string | undefined;
+  /** Carries on the session of the folder that was written to last. */
+  continue?: boolean | undefined;
+  /** With one of these: goes on in a new session, the other stays as it is. */
+  forkSession?: boolean | undefined;
+  /** With one of these: carries on a session that was last written on another machine. */
+  force?: boolean | undefined;
+  /** The id of the new session, a UUID. */
+  sessionId?: string | undefined;
+  /** What to call the session. */
+  name?: string | undefined;
+  /** false: keeps no log, so that the session cannot be resumed. */
+  sessionPersistence?: boolean | undefined;
 }
 
 /** `list`: one value, the words joined; `each`: the flag once for each value; `off`: said when it is false. */
@@ -104,6 +118,13 @@ export const FLAGS = {
   heartbeatMs: ["--heartbeat", "ms"],
   drainTimeoutMs: ["--drain-timeout", "ms"],
   deterministic: ["--deterministic", "on"],
+  resume: ["--resume", "text"],
+  continue: ["--continue", "on"],
+  forkSession: ["--fork-session", "on"],
+  force: ["--force", "on"],
+  sessionId: ["--session-id", "text"],
+  name: ["--name", "text"],
+  sessionPersistence: ["--no-session-persistence", "off"],
 } as const satisfies Record<keyof RunFlags, readonly [flag: string, kind: Kind]>;
 
 /**
