@@ -1,8 +1,8 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import type { ContentBlock, InputBlock, ToolUseBlock } from "../../protocol/content.ts";
 import type { Message, ModelRequest, ToolDefinition, ToolResultBlock } from "../client.ts";
+import { isRecord } from "../json.ts";
 import { wellFormed } from "../well-formed.ts";
-import { isRecord } from "./json.ts";
 
 type Body = Anthropic.MessageCreateParamsStreaming;
 type Param = Anthropic.ContentBlockParam;
