@@ -30,7 +30,14 @@ export interface AnswerDecoder {
    * @throws {ModelError} for an error that the provider reports, and for what cannot be understood.
    */
   read(frame: SseFrame, requestId: string | null, chunks: ModelChunk[]): void;
+  /** Whether the answer is over but for what may still be said about it, so that silence is an end. */
+  readonly closing?: boolean;
+  /** Adds the chunks that the end of the stream makes; `done` among them if it ends a whole answer. */
+  end?(requestId: string | null, chunks: ModelChunk[]): void;
 }
+
+/** How long a server may take to say the last about an answer that is over, in ms. */
+const LAST_WORDS_MS = 3000;
 
 /** How long a finished answer's connection has to end by itself, in ms. */
 const CLOSING_MS = 100;
@@ -110,9 +117,10 @@ export class HttpCall {
     try {
       for (const frame of frames) {
         this.#decoder.read(frame, this.#requestId, chunks);
-        this.#finished = chunks.at(-1)?.type === "done";
-        if (this.#finished) break;
+        if (isDone(chunks)) break;
       }
+      if (this.#ended && !isDone(chunks)) this.#decoder.end?.(this.#requestId, chunks);
+      this.#finished = isDone(chunks);
     } catch (thrown) {
       // What came before it was said all the same, and is handed on first.
       this.#failure = { thrown };
@@ -153,19 +161,41 @@ export class HttpCall {
 
   async #frames(): Promise<SseFrame[]> {
     if (this.#reader === undefined || this.#ended) throw this.#unfinished();
-    const bytes = await read(this.#reader, this.#context);
+    const reading = read(this.#reader, this.#context);
+    const bytes = await (this.#decoder.closing === true ? within(LAST_WORDS_MS, reading) : reading);
     this.#ended = bytes === undefined;
     return bytes === undefined ? this.#sse.end() : this.#sse.push(bytes);
   }
 
   #unfinished(): ModelError {
     const { stray } = this.#sse;
-    const reported = this.#dialect.reportedError(parseJson(stray), this.#context);
+    // llama.cpp had errors in a field of that name.
+    const json = parseJson(stray.replace(/^\s*error:/, ""));
+    const reported = this.#dialect.reportedError(json, this.#context);
     if (reported) return reported;
     const shown = excerpt(this.#context.redact(stray));
     const sent = shown === "" ? "" : `; outside any event it sent: ${shown}`;
     const message = `${this.#context.host} closed the stream before the answer was complete${sent}`;
     return new ModelError("stream_interrupted", message, { retryable: true });
+  }
+}
+
+function isDone(chunks: readonly ModelChunk[]): boolean {
+  return chunks.at(-1)?.type === "done";
+}
+
+/** What is read in time; undefined, as at the end, if nothing is. */
+async function within(ms: number, reading: Promise<Uint8Array | undefined>): Promise<Uint8Array | undefined> {
+  // Nobody may be left to hear how it fails.
+  reading.catch(() => undefined);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  try {
+    return await Promise.race([reading, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

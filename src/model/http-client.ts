@@ -1,4 +1,4 @@
-import type { ModelChunk, ModelClient, ModelRequest } from "./client.ts";
+import { ModelError, type ModelChunk, type ModelClient, type ModelRequest } from "./client.ts";
 import type { ErrorContext } from "./endpoint.ts";
 import { HttpCall, type AnswerDecoder, type Dialect, type Transport } from "./http-call.ts";
 
@@ -11,6 +11,8 @@ export interface HttpModelClient extends ModelClient {
 export interface Exchange {
   body(): object;
   decoder(context: ErrorContext): AnswerDecoder;
+  /** Whether a request that was refused is to be sent again, as the body is now. */
+  amend?(error: ModelError): boolean;
 }
 
 /** What makes a provider that is reached over HTTP. */
@@ -43,9 +45,13 @@ export class HttpClient implements HttpModelClient {
   ): AsyncGenerator<readonly ModelChunk[], void, undefined> {
     const context = { ...this.#http.context, model: request.model };
     const exchange = this.#http.exchange(request);
-    const call = new HttpCall(this.#http.dialect, exchange.decoder(context), context, signal);
+    const newCall = () => new HttpCall(this.#http.dialect, exchange.decoder(context), context, signal);
+    let call = newCall();
     try {
-      await call.open(await this.#load(), exchange.body());
+      while (!(await this.#open(call, exchange))) {
+        call.close();
+        call = newCall();
+      }
       while (!call.finished) {
         const chunks = await call.next();
         if (chunks.length > 0) yield chunks;
@@ -54,6 +60,17 @@ export class HttpClient implements HttpModelClient {
       throw call.sealed(thrown);
     } finally {
       call.close();
+    }
+  }
+
+  /** False if the request is to be sent again. */
+  async #open(call: HttpCall, exchange: Exchange): Promise<boolean> {
+    try {
+      await call.open(await this.#load(), exchange.body());
+      return true;
+    } catch (thrown) {
+      if (thrown instanceof ModelError && exchange.amend?.(thrown) === true) return false;
+      throw thrown;
     }
   }
 

@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../protocol/errors.ts";
 import { ModelError } from "./client.ts";
 import type { ErrorContext } from "./endpoint.ts";
 import { connectionFault, excerpt, type HeaderReader } from "./http.ts";
@@ -11,6 +12,21 @@ export interface FailedAnswer {
   /** The body as text, where it is no JSON. */
   text: string;
 }
+
+/** What an HTTP status means, whoever sent it; 5xx that are not named are `server_error`. */
+export const STATUSES: ReadonlyMap<number, ErrorCode> = new Map([
+  [401, "authentication"],
+  [402, "billing"],
+  [403, "permission"],
+  [404, "not_found"],
+  [408, "server_error"],
+  [409, "server_error"],
+  [413, "context_overflow"],
+  [422, "invalid_request"],
+  [429, "rate_limit"],
+  [503, "overloaded"],
+  [529, "overloaded"],
+]);
 
 /** The error for a connection that could not be made, or that broke before the answer began. */
 export function connectError(thrown: unknown, context: ErrorContext): ModelError {
@@ -72,4 +88,22 @@ export function describe(json: unknown): string {
 export function sentence(said: string, where: string, advice: string): string {
   const words = excerpt(said, 1000) || "no reason given";
   return `${words} (${where})${advice === "" ? "" : `; ${advice}`}`;
+}
+
+const LATER = () => "try again later";
+
+const HINTS: Partial<Record<ErrorCode, (context: ErrorContext) => string>> = {
+  authentication: ({ names }) => `check ${names.key}`,
+  permission: ({ model }) => `check that the key may use ${model}`,
+  billing: () => "check the account's credit and billing",
+  not_found: ({ model, host }) => `check --model (${model}) and --base-url (${host})`,
+  context_overflow: () => "the conversation is too long for the model: start a new session",
+  rate_limit: LATER,
+  overloaded: LATER,
+  server_error: LATER,
+};
+
+/** What to do about an error of this kind; empty where there is nothing to say. */
+export function hint(code: ErrorCode, context: ErrorContext): string {
+  return HINTS[code]?.(context) ?? "";
 }

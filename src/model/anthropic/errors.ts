@@ -3,7 +3,7 @@ import { ModelError } from "../client.ts";
 import type { ErrorContext } from "../endpoint.ts";
 import { excerpt, isRetryableStatus, retryAfterMs } from "../http.ts";
 import type { Dialect } from "../http-call.ts";
-import { describe, sentence, wordsOf, type FailedAnswer } from "../http-errors.ts";
+import { describe, hint, sentence, STATUSES, wordsOf, type FailedAnswer } from "../http-errors.ts";
 import { isRecord, record, string } from "../json.ts";
 
 /** The words of Anthropic's error objects (https://docs.anthropic.com/en/api/errors). */
@@ -18,20 +18,6 @@ const TYPES: ReadonlyMap<string, { code: ErrorCode; retryable: boolean }> = new 
   ["api_error", { code: "server_error", retryable: true }],
   ["timeout_error", { code: "server_error", retryable: true }],
   ["overloaded_error", { code: "overloaded", retryable: true }],
-]);
-
-const STATUSES: ReadonlyMap<number, ErrorCode> = new Map([
-  [401, "authentication"],
-  [402, "billing"],
-  [403, "permission"],
-  [404, "not_found"],
-  [408, "server_error"],
-  [409, "server_error"],
-  [413, "context_overflow"],
-  [422, "invalid_request"],
-  [429, "rate_limit"],
-  [503, "overloaded"],
-  [529, "overloaded"],
 ]);
 
 // Both come as `invalid_request_error`, so only the sentence tells them from a bad request.
@@ -90,21 +76,4 @@ function errorObject(json: unknown): { type: string; message: string } | undefin
   if (typeof error === "string") return { type: "", message: error };
   if (!isRecord(error) || typeof error["message"] !== "string") return undefined;
   return { type: string(error["type"]), message: error["message"] };
-}
-
-const LATER = () => "try again later";
-
-const HINTS: Partial<Record<ErrorCode, (context: ErrorContext) => string>> = {
-  authentication: ({ names }) => `check ${names.key}`,
-  permission: ({ model }) => `check that the key may use ${model}`,
-  billing: () => "check the account's credit and billing",
-  not_found: ({ model, host }) => `check --model (${model}) and --base-url (${host})`,
-  context_overflow: () => "the conversation is too long for the model: start a new session",
-  rate_limit: LATER,
-  overloaded: LATER,
-  server_error: LATER,
-};
-
-function hint(code: ErrorCode, context: ErrorContext): string {
-  return HINTS[code]?.(context) ?? "";
 }

@@ -2,33 +2,13 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createAnthropicClient } from "../../../src/model/anthropic/client.ts";
 import { answer, type FakeAnswer } from "../../../src/testing/index.ts";
-import { ask, collect, KEY, request, withProvider, type Outcome } from "./support.ts";
+import { askAll, essence } from "../../support/model-calls.ts";
+import { ask, KEY } from "./support.ts";
 
 const SHORT = answer({ id: "msg_s", deltaSize: 2 }).text("≤🦊").toolUse("Bash", { a: "字" }).done();
 
-/** What must not depend on how the bytes arrive. */
-function essence({ text, toolInput, done, error, notices }: Outcome) {
-  return {
-    text,
-    toolInput,
-    notices,
-    error,
-    content: done?.content,
-    stopReason: done?.stopReason,
-    usage: done?.usage,
-  };
-}
-
-/** One call for each answer, on one client. */
-async function askAll(answers: readonly FakeAnswer[]): Promise<ReturnType<typeof essence>[]> {
-  return withProvider(answers, async ({ url }) => {
-    const client = createAnthropicClient({ apiKey: KEY, baseURL: url });
-    const outcomes: ReturnType<typeof essence>[] = [];
-    for (const _ of answers)
-      outcomes.push(essence(await collect(client.stream(request(), new AbortController().signal))));
-    return outcomes;
-  });
-}
+const askEach = (answers: readonly FakeAnswer[]) =>
+  askAll(answers, (url) => createAnthropicClient({ apiKey: KEY, baseURL: url }));
 
 describe("the bytes of an answer", () => {
   it.each([
@@ -38,7 +18,7 @@ describe("the bytes of an answer", () => {
     const expected = essence(await ask(SHORT));
     expect(expected).toMatchObject({ text: "≤🦊", content: [{ text: "≤🦊" }, { input: { a: "字" } }] });
     const positions = [...Buffer.from(stream).keys()].slice(1);
-    const outcomes = await askAll(
+    const outcomes = await askEach(
       positions.map((position) => ({ steps: [stream], cutAt: [position], pause: 1 })),
     );
     for (const outcome of outcomes) expect(outcome).toEqual(expected);
@@ -54,7 +34,7 @@ describe("the bytes of an answer", () => {
       mixed,
       `\uFEFF${SHORT}`,
     ];
-    const outcomes = await askAll(variants.map((stream) => ({ steps: [stream], cutEvery: 1 })));
+    const outcomes = await askEach(variants.map((stream) => ({ steps: [stream], cutEvery: 1 })));
     for (const outcome of outcomes) expect(outcome).toEqual(expected);
   });
 
@@ -81,7 +61,7 @@ describe("the bytes of an answer", () => {
     // The end is there once its JSON is, even if the blank line after it is not.
     const complete = bytes.length - "\n\n".length;
     const cuts = [...bytes.keys()].filter((cut) => cut % 3 === 0 || cut >= complete - 3);
-    const outcomes = await askAll(cuts.map((cut) => ({ steps: [{ bytes: bytes.subarray(0, cut) }] })));
+    const outcomes = await askEach(cuts.map((cut) => ({ steps: [{ bytes: bytes.subarray(0, cut) }] })));
     const ends = outcomes.map(({ error, content }) =>
       error ? [error.code, error.retryable] : content?.length,
     );
