@@ -1,19 +1,25 @@
 import { isLoopback, isOpenRouter, OPENAI_URL, OPENROUTER_URL } from "../model/openai/address.ts";
 import { AgentError } from "../protocol/errors.ts";
-import type { RunFlags } from "./flags.ts";
-import { baseUrlOf, proxyOf } from "./endpoint.ts";
+import type { Proxies } from "../run/options.ts";
 import type { ProviderChoice } from "./provider.ts";
 import { nonEmpty } from "./values.ts";
 
+/** What the command line says of a provider. */
+interface Given {
+  model: string | undefined;
+  baseUrl: string | undefined;
+  proxy: Proxies | undefined;
+}
+
 /**
  * OpenAI, or the server of its dialect that the address names.
- * @throws AgentError `usage` or `config`, naming the flag or variable.
+ * @throws AgentError `config`, naming the variable that is missing.
  */
-export function openaiProvider(flags: RunFlags, env: NodeJS.ProcessEnv): ProviderChoice {
+export function openaiProvider(given: Given, env: NodeJS.ProcessEnv): ProviderChoice {
   const openaiKey = nonEmpty(env["OPENAI_API_KEY"]);
   const openrouterKey = nonEmpty(env["OPENROUTER_API_KEY"]);
   const standard = openaiKey === undefined && openrouterKey !== undefined ? OPENROUTER_URL : OPENAI_URL;
-  const baseUrl = baseUrlOf(flags, env, "OPENAI_BASE_URL") ?? standard;
+  const baseUrl = given.baseUrl ?? standard;
   const url = new URL(baseUrl);
   // OpenRouter's key is for OpenRouter alone; the other goes wherever it is told to.
   const apiKey = isOpenRouter(url) ? (openrouterKey ?? openaiKey) : openaiKey;
@@ -21,9 +27,9 @@ export function openaiProvider(flags: RunFlags, env: NodeJS.ProcessEnv): Provide
     const name = isOpenRouter(url) ? "OPENROUTER_API_KEY" : "OPENAI_API_KEY";
     throw new AgentError("config", `there is no key for ${url.host}: set ${name}`);
   }
-  const model = flags.model ?? nonEmpty(env["OPENAI_MODEL"]);
+  const model = given.model ?? nonEmpty(env["OPENAI_MODEL"]);
   if (model === undefined) {
-    throw new AgentError("config", `no model is named for ${url.host}: --model, or OPENAI_MODEL`);
+    throw new AgentError("config", `no model is named for ${url.host}: give --model or set OPENAI_MODEL`);
   }
-  return { provider: { name: "openai", apiKey, baseUrl, proxy: proxyOf(env) }, model };
+  return { provider: { name: "openai", apiKey, baseUrl, proxy: given.proxy }, model };
 }

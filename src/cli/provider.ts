@@ -31,7 +31,8 @@ export async function chooseProvider(flags: RunFlags, env: Env): Promise<Provide
       throw new AgentError("usage", "--provider fake needs a script: --fake file.json");
     case "openai": {
       const { openaiProvider } = await import("./openai-provider.ts");
-      return openaiProvider(flags, env);
+      const baseUrl = baseUrlOf(flags, env, "OPENAI_BASE_URL");
+      return openaiProvider({ model: flags.model, baseUrl, proxy: proxyOf(env) }, env);
     }
     case "anthropic":
       return {

@@ -14,7 +14,7 @@ import { reportOf } from "./error-report.ts";
 import { streamError } from "./errors.ts";
 import { finishOf } from "./finish.ts";
 import { reasoningOf, type ReasoningField } from "./reasoning.ts";
-import { UsageReports, usageReports } from "./usage.ts";
+import { UsageReports } from "./usage.ts";
 
 export interface DecoderOptions {
   /** Names of the tools that the model was told of. */
@@ -101,7 +101,7 @@ export class OpenAIDecoder implements AnswerDecoder {
     }
     this.#id ||= string(chunk["id"]);
     this.#model ||= string(chunk["model"]);
-    for (const report of usageReports(chunk, choice)) this.#usage.add(report);
+    this.#usage.addFrom(chunk, choice);
     // One choice was asked for.
     if (choice["index"] === undefined || choice["index"] === null || choice["index"] === 0)
       this.#choice(choice, chunks);
@@ -127,19 +127,23 @@ export class OpenAIDecoder implements AnswerDecoder {
       if (reasoning.field) this.#options.onReasoningField(reasoning.field);
       this.#write("thinking", reasoning.text, chunks);
     }
-    for (const { type, text } of contentPieces(delta["content"])) this.#write(type, text, chunks);
+    const content = delta["content"];
+    // By far the commonest, and short.
+    if (typeof content === "string") this.#write("text", content, chunks);
+    else for (const { type, text } of contentPieces(content)) this.#write(type, text, chunks);
     const refusal = string(delta["refusal"]);
     if (refusal !== "") {
       this.#refused = true;
       this.#write("text", refusal, chunks);
     }
     const calls = delta["tool_calls"] ?? delta["function_call"];
-    for (const fragment of Array.isArray(calls) ? calls : [calls]) {
-      if (isRecord(fragment)) this.#call(fragment, chunks);
-    }
+    if (isRecord(calls)) this.#call(calls, chunks);
+    if (!Array.isArray(calls)) return;
+    for (const fragment of calls) if (isRecord(fragment)) this.#call(fragment, chunks);
   }
 
   #write(type: "text" | "thinking", text: string, chunks: ModelChunk[]): void {
+    if (text === "") return;
     if (type === "thinking" && !this.#options.thinking) {
       chunks.push({ type: "progress" });
       return;

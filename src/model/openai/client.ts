@@ -32,12 +32,9 @@ export function createOpenAIClient(options: OpenAIOptions): OpenAIModelClient {
 }
 
 function exchangeFor(request: ModelRequest, learned: { habits: Habits }): Exchange {
-  let sent = learned.habits;
+  let { habits } = learned;
   return {
-    body() {
-      sent = learned.habits;
-      return toBody(request, sent);
-    },
+    body: () => toBody(request, habits),
     decoder: (context) =>
       new OpenAIDecoder(context, {
         tools: request.tools.map(({ name }) => name),
@@ -48,9 +45,12 @@ function exchangeFor(request: ModelRequest, learned: { habits: Habits }): Exchan
         },
       }),
     amend(error) {
-      const better = mended(sent, error);
-      if (better !== undefined) learned.habits = better;
-      return better !== undefined;
+      const better = mended(habits, error);
+      if (better === undefined) return false;
+      habits = better;
+      // How much context is left differs from call to call; what a server knows does not.
+      if (!/context/i.test(error.message)) learned.habits = better;
+      return true;
     },
   };
 }

@@ -18,7 +18,15 @@ export class UsageReports {
   readonly #counts: Counts = { prompt: 0, completion: 0, total: 0, cached: 0, written: 0 };
   #reported = false;
 
-  add(report: unknown): void {
+  /** Takes what a chunk says, in it, in its choice (Moonshot) or under a name of its own (Groq). */
+  addFrom(chunk: Json, choice: Json): void {
+    this.#add(chunk["usage"]);
+    this.#add(choice["usage"]);
+    const groq = chunk["x_groq"];
+    if (isRecord(groq)) this.#add(groq["usage"]);
+  }
+
+  #add(report: unknown): void {
     if (!isRecord(report)) return;
     const details = record(report["prompt_tokens_details"]);
     const found: Partial<Record<keyof Counts, unknown>> = {
@@ -51,11 +59,6 @@ export class UsageReports {
       cache_creation_input_tokens: created,
     };
   }
-}
-
-/** Wherever a chunk may have its report: in the chunk, in its choice (Moonshot), or under a name of its own (Groq). */
-export function usageReports(chunk: Json, choice: Json): readonly unknown[] {
-  return [chunk["usage"], choice["usage"], record(chunk["x_groq"])["usage"]];
 }
 
 function tokens(value: unknown): number | undefined {

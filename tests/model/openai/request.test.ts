@@ -243,21 +243,31 @@ describe("what a server refuses", () => {
     ]);
   });
 
-  it.each([
+  const TOO_LARGE = [
     "max_tokens is too large: 32000. This model supports at most 16384 completion tokens, whereas you provided 32000.",
+    "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]",
+  ];
+  const NO_ROOM = [
     "This model's maximum context length is 8192 tokens. However, you requested 32568 tokens (568 in the messages, 32000 in the completion). Please reduce the length of the messages or completion.",
     "This model's maximum context length is 128000 tokens. However, you requested 65535 output tokens and your prompt contains at least 62466 input tokens, for a total of at least 128001 tokens.",
     "'max_tokens' or 'max_completion_tokens' is too large: 32000. This model's maximum context length is 4096 tokens and your request has 20 input tokens (32000 > 4096 - 20).",
-    "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]",
-  ])("a limit beyond what the model can do is left out: %s", async (message) => {
+  ];
+
+  it.each([
+    ...TOO_LARGE.map((message) => [message, [1000, undefined, undefined]] as const),
+    // Another conversation may have room.
+    ...NO_ROOM.map((message) => [message, [1000, undefined, 1000]] as const),
+  ])("a limit beyond what the model can do is left out: %s", async (message, limits) => {
     const { outcomes, bodies } = await twoCalls([refusal(message), HELLO]);
     expect(outcomes.map(({ text }) => text)).toEqual(["Hello", "Hello"]);
-    expect(
-      bodies
-        .slice(1)
-        .flatMap((body) => Object.keys(body))
-        .filter((key) => key.startsWith("max")),
-    ).toEqual([]);
+    expect(bodies.map(({ max_tokens }) => max_tokens)).toEqual(limits);
+    expect(bodies.filter((body) => "max_completion_tokens" in body)).toEqual([]);
+  });
+
+  it("a prompt that is too long without a limit too is a context overflow", async () => {
+    const { outcomes, bodies } = await twoCalls([refusal(String(NO_ROOM[0]))]);
+    expect(outcomes.map(({ error }) => error?.code)).toEqual(["context_overflow", "context_overflow"]);
+    expect(bodies).toHaveLength(4);
   });
 
   it("being asked for usage", async () => {
