@@ -26,7 +26,8 @@ export async function chooseProvider(flags: RunFlags, env: Env): Promise<Provide
   if (flags.fake !== undefined) return fakeProvider(flags, flags.fake);
   if (flags.replaySpeed !== undefined)
     throw new AgentError("usage", "--replay-speed is for a script: --fake file.json");
-  switch (flags.provider ?? providerByKeys(env)) {
+  const name = flags.provider ?? providerByKeys(env);
+  switch (name) {
     case "fake":
       throw new AgentError("usage", "--provider fake needs a script: --fake file.json");
     case "openai": {
@@ -39,6 +40,8 @@ export async function chooseProvider(flags: RunFlags, env: Env): Promise<Provide
         provider: anthropicProvider(flags, env),
         model: flags.model ?? nonEmpty(env["ANTHROPIC_MODEL"]) ?? DEFAULTS.model,
       };
+    default:
+      return name satisfies never;
   }
 }
 
