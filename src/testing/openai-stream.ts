@@ -1,3 +1,5 @@
+import { piecesOf } from "./pieces.ts";
+
 /** How a server of this dialect writes what it streams. */
 export interface ChatAnswerOptions {
   /** The message's id; default `chatcmpl-1`, `chatcmpl-2` … The ids of its tool calls derive from it. */
@@ -128,11 +130,6 @@ export class ChatAnswer {
   }
 
   #pieces(text: string): string[] {
-    const characters = Array.from(text);
-    const size = this.#options.deltaSize;
-    const count = Math.ceil(characters.length / size);
-    return Array.from({ length: count }, (_, index) =>
-      characters.slice(index * size, (index + 1) * size).join(""),
-    );
+    return piecesOf(text, this.#options.deltaSize);
   }
 }

@@ -1,8 +1,8 @@
 import {
   ModelError,
   type DoneChunk,
+  type Message,
   type ModelChunk,
-  type ModelClient,
   type ModelRequest,
 } from "../../src/model/client.ts";
 import { startFakeProvider, type FakeAnswer, type FakeProvider } from "../../src/testing/index.ts";
@@ -66,30 +66,13 @@ export async function withProvider<T>(
   }
 }
 
-/** What must not depend on how the bytes arrive. */
-export function essence({ text, thinking, toolInput, done, error, notices }: Outcome) {
-  return {
-    text,
-    thinking,
-    toolInput,
-    notices,
-    error,
-    content: done?.content,
-    stopReason: done?.stopReason,
-    usage: done?.usage,
-  };
-}
+type Blocks<Role extends Message["role"]> = Extract<Message, { role: Role }>["content"];
 
-/** One call for each answer, on one client. */
-export async function askAll(
-  answers: readonly FakeAnswer[],
-  clientFor: (url: string) => ModelClient,
-): Promise<ReturnType<typeof essence>[]> {
-  return withProvider(answers, async ({ url }) => {
-    const client = clientFor(url);
-    const outcomes: ReturnType<typeof essence>[] = [];
-    for (const _ of answers)
-      outcomes.push(essence(await collect(client.stream(request(), new AbortController().signal))));
-    return outcomes;
-  });
-}
+// Parts of a history.
+export const user = (...content: Blocks<"user">): Message => ({ role: "user", content });
+export const assistant = (...content: Blocks<"assistant">): Message => ({ role: "assistant", content });
+export const text = (value: string) => ({ type: "text", text: value }) as const;
+export const call = (id: string, name = "Bash") =>
+  ({ type: "tool_use", id, name, input: { command: "ls" } }) as const;
+export const result = (tool_use_id: string, content = "out", is_error = false) =>
+  ({ type: "tool_result", tool_use_id, content, is_error }) as const;

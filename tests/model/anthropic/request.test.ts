@@ -1,26 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { toBody } from "../../../src/model/anthropic/request.ts";
 import type { Message, ModelRequest } from "../../../src/model/client.ts";
-import { request } from "../../support/model-calls.ts";
+import { assistant, call, result, text, user, request } from "../../support/model-calls.ts";
 
 const cache_control = { type: "ephemeral" };
 
 function messages(...given: Message[]) {
   return toBody(request({ messages: given })).messages;
 }
-
-const user = (...content: Extract<Message, { role: "user" }>["content"]): Message => ({
-  role: "user",
-  content,
-});
-const assistant = (...content: Extract<Message, { role: "assistant" }>["content"]): Message => ({
-  role: "assistant",
-  content,
-});
-const text = (value: string) => ({ type: "text", text: value }) as const;
-const call = (id: string) => ({ type: "tool_use", id, name: "Bash", input: { command: "ls" } }) as const;
-const result = (tool_use_id: string, content = "out", is_error = false) =>
-  ({ type: "tool_result", tool_use_id, content, is_error }) as const;
 
 describe("the request", () => {
   it("is the least that a call needs", () => {

@@ -4,7 +4,16 @@ import { habitsOf } from "../../../src/model/openai/habits.ts";
 import { createOpenAIClient } from "../../../src/model/openai/client.ts";
 import type { Message, ModelRequest } from "../../../src/model/client.ts";
 import { chatAnswer, type FakeAnswer } from "../../../src/testing/index.ts";
-import { collect, request, withProvider } from "../../support/model-calls.ts";
+import {
+  assistant,
+  call,
+  result,
+  text,
+  user,
+  collect,
+  request,
+  withProvider,
+} from "../../support/model-calls.ts";
 import { BASH, KEY } from "./support.ts";
 
 const LOCAL = "http://127.0.0.1:8000/v1";
@@ -13,19 +22,6 @@ const HELLO = chatAnswer().text("Hello").done();
 const bodyOf = (changes: Partial<ModelRequest> = {}, baseURL = LOCAL) =>
   toBody(request(changes), habitsOf(baseURL));
 const messages = (...given: Message[]) => bodyOf({ messages: given }).messages;
-const user = (...content: Extract<Message, { role: "user" }>["content"]): Message => ({
-  role: "user",
-  content,
-});
-const assistant = (...content: Extract<Message, { role: "assistant" }>["content"]): Message => ({
-  role: "assistant",
-  content,
-});
-const text = (value: string) => ({ type: "text", text: value }) as const;
-const call = (id: string, name = "Bash") =>
-  ({ type: "tool_use", id, name, input: { command: "ls" } }) as const;
-const result = (tool_use_id: string, content = "out", is_error = false) =>
-  ({ type: "tool_result", tool_use_id, content, is_error }) as const;
 const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } } as const;
 const callParam = (id: string, name = "Bash") => ({
   id,
