@@ -41,7 +41,9 @@ function exchangeFor(request: ModelRequest, learned: { habits: Habits }): Exchan
         usedIds: callIds(request),
         thinking: request.thinking === "summarized",
         onReasoningField(field) {
-          if (learned.habits.reasoning !== "none") learned.habits = { ...learned.habits, reasoning: field };
+          const { reasoning } = learned.habits;
+          if (reasoning !== "none" && reasoning !== field)
+            learned.habits = { ...learned.habits, reasoning: field };
         },
       }),
     amend(error) {
