@@ -4,7 +4,7 @@ import type { PermissionMode } from "../protocol/words.ts";
 export interface RunFlags {
   /** The model. */
   model?: string | undefined;
-  /** Whose model it is: `anthropic`, `fake`. */
+  /** Whose model it is: `anthropic`, `openai`, `fake`. */
   provider?: string | undefined;
   /** Where the provider's API is. */
   baseUrl?: string | undefined;
