@@ -147,7 +147,7 @@ describe("what is no prompt", () => {
     [["atach"], "attach"],
     [["sessions"], "not part of this version"],
     [["--output-format", "jsnl", "-p", "hi"], "jsonl"],
-    [["-p", "hi", "--resume"], "--resume is not part of this version"],
+    [["-p", "hi", "--bg"], "--bg is not part of this version"],
     [["-p", "hi", "--max-stepps", "3"], "--max-steps"],
     [["-p", "hi", "--max-steps", "many"], "--max-steps"],
     [["-p", "hi", "--timeout", "soon"], "--timeout"],
