@@ -43,7 +43,7 @@ export async function openFormat(
       return textFormat();
     case "pretty": {
       const { Pretty } = await import("../render/pretty.ts");
-      const given = columnsOf(env["COLUMNS"]);
+      const given = columnsOf(env["COLUMNS"], COLUMNS);
       return new Pretty({
         columns: () => terminal?.columns || given,
         colour: hasColour(terminal !== undefined, env),
@@ -64,7 +64,8 @@ function hasColour(isTerminal: boolean, env: NodeJS.ProcessEnv): boolean {
   return isTerminal && !env["NO_COLOR"] && env["TERM"] !== "dumb";
 }
 
-function columnsOf(text: string | undefined): number {
+/** The width that the environment gives, or else another. */
+export function columnsOf(text: string | undefined, other: number): number {
   const columns = Number(text);
-  return Number.isSafeInteger(columns) && columns > 0 ? columns : COLUMNS;
+  return Number.isSafeInteger(columns) && columns > 0 ? columns : other;
 }

@@ -8,7 +8,7 @@ import { openSession } from "../run/session.ts";
 import { SIGNALS } from "../protocol/words.ts";
 import { stateDirectory } from "../run/state-directory.ts";
 import { firstWord, peekDeterministic, peekFormat } from "./argv.ts";
-import { isPresent, type PresentCommand } from "./command-names.ts";
+import { isCommand, type CommandName } from "./command-names.ts";
 import { defaultFormat, lookAtStdout, openFormat } from "./format.ts";
 import { runCommand } from "./flags.ts";
 import { parseRun } from "./parse-run.ts";
@@ -54,7 +54,7 @@ async function runOrReport(
     if (argv[0] === WORKER_WORD) return await (await import("./worker.ts")).work(env, cancellation);
     const command = runCommand();
     const first = firstWord(argv, shapesOf(command));
-    if (first && isPresent(first.word)) return await runCommandOf(first.word, first.rest, env, cancellation);
+    if (first && isCommand(first.word)) return await runCommandOf(first.word, first.rest, env, cancellation);
     const parsed = parseRun(command, argv);
     if (!parsed) return undefined;
     const stdout = lookAtStdout();
@@ -95,7 +95,7 @@ async function runOrReport(
 
 /** A command that is no run: its words and flags are its own. */
 async function runCommandOf(
-  name: PresentCommand,
+  name: CommandName,
   argv: readonly string[],
   env: NodeJS.ProcessEnv,
   cancellation: Cancellation,

@@ -172,8 +172,6 @@ function blank(): AgentError {
 }
 
 function commandError(word: string, command: string): AgentError {
-  if (word === command)
-    return new AgentError("usage", `the command ${command} is not part of this version yet`);
   return new AgentError(
     "usage",
     `"${word}" looks like the command ${command}; as a prompt, write: linefeed -p ${word}`,

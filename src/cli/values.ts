@@ -2,6 +2,7 @@ import { InvalidArgumentError } from "commander";
 import { isSessionId } from "../sessions/paths.ts";
 
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
+const AGE_UNITS = { ...UNITS, d: 24 * UNITS.h, w: 7 * 24 * UNITS.h } as const;
 
 /** Of a session, in UTF-16 code units. */
 const LONGEST_NAME = 100;
@@ -24,6 +25,14 @@ export function parsePositiveDuration(text: string): number {
   const ms = parseDuration(text);
   if (ms <= 0) throw new InvalidArgumentError("It must be more than zero.");
   return ms;
+}
+
+/** A span of days or weeks too, in ms. The unit must be there: a bare number of days would be taken for seconds. */
+export function parseAge(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)\s*(s|m|h|d|w)$/.exec(text.trim());
+  const unit = Object.entries(AGE_UNITS).find(([name]) => name === match?.[2]);
+  if (!match || !unit) throw new InvalidArgumentError("Write a number with its unit: 12h, 30d, 4w.");
+  return Number(match[1]) * unit[1];
 }
 
 /** A whole number from `least` on, up to `most`. */

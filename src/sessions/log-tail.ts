@@ -79,8 +79,7 @@ async function takeIn(fold: BackwardFold, file: FileHandle, place: LinePlace): P
 /** Undefined for a line that is no event. */
 function eventOf(line: string): LinefeedEvent | undefined {
   const parser = new EventParser();
-  parser.push(line);
-  parser.end();
+  parser.push(`${line}\n`);
   const item = parser.next();
   return item === undefined || item.type === "invalid" || item.type === "unknown" ? undefined : item;
 }

@@ -130,6 +130,7 @@ async function readEnd({ events }: SessionPaths): Promise<Found> {
   try {
     return { tail: await readLogTail(events), fault: null };
   } catch (error) {
+    if (!(error instanceof Error && "syscall" in error)) throw error;
     const code = codeOf(error);
     return { tail: null, fault: code === "ENOENT" ? "it has no log" : `its log cannot be read (${code})` };
   }

@@ -28,7 +28,8 @@ function startTimeOf(pid: number): number | null {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     // The second field is the program's name in parentheses, and may itself hold parentheses and blanks.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return Number(fields[19]);
+    // One that has ended and only waits to be collected runs no more.
+    return fields[0] === "Z" || fields[0] === "X" ? null : Number(fields[19]);
   } catch {
     return null;
   }

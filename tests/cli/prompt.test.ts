@@ -145,7 +145,6 @@ describe("what is no prompt", () => {
     [["-p", "hi", "--disallowed-tools", "bash"], "Bash?"],
     [["sesions"], "sessions"],
     [["atach"], "attach"],
-    [["sessions"], "not part of this version"],
     [["--output-format", "jsnl", "-p", "hi"], "jsonl"],
     [["-p", "hi", "--bg"], "--bg is not part of this version"],
     [["-p", "hi", "--max-stepps", "3"], "--max-steps"],

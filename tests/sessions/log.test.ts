@@ -57,6 +57,11 @@ describe("the log", () => {
       host: expect.any(String),
       boot_id: process.platform === "linux" ? expect.stringMatching(/^[\da-f-]{36}$/) : null,
       created: state.lines(onlyId(state))[0]?.ts,
+      process_mark: expect.stringMatching(/^[\da-f]{16}$/),
+      writer: {
+        pid: expect.any(Number),
+        start_time: process.platform === "linux" ? expect.any(Number) : null,
+      },
     });
   });
 

@@ -1,9 +1,11 @@
 // What tests need to know of where sessions lie.
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { onTestFinished } from "vitest";
 import { StreamCheck } from "../../src/consume/stream-check.ts";
 import type { LinefeedEvent } from "../../src/protocol/event.ts";
-import { runCli, temporaryFolder, type CliOptions, type CliRun } from "./cli.ts";
+import { runCli, scriptFile, temporaryFolder, type CliOptions, type CliRun } from "./cli.ts";
 import { parseLines } from "./lint.ts";
 
 /** A folder for the state of a few runs. */
@@ -55,4 +57,48 @@ export function modesIn(folder: string): Record<string, string> {
   return Object.fromEntries(
     names.map((name) => [name, (statSync(join(folder, name)).mode & 0o7777).toString(8)]),
   );
+}
+
+/** A session as files, without a run: what a test wants to be found there. Returns its id. */
+export function storeSession(
+  state: State,
+  log: string | Buffer | undefined,
+  { meta, ageMs = 60_000 }: { meta?: object; ageMs?: number } = {},
+): string {
+  const id = randomUUID();
+  mkdirSync(state.folder(id), { recursive: true });
+  if (meta) writeFileSync(join(state.folder(id), "meta.json"), JSON.stringify(meta));
+  if (log !== undefined) writeFileSync(state.log(id), log);
+  const written = new Date(Date.now() - ageMs);
+  utimesSync(log === undefined ? state.folder(id) : state.log(id), written, written);
+  return id;
+}
+
+/** Starts a run in the background; it is killed with the test if it still runs then. Returns its session's id. */
+export async function beginInBackground(
+  state: State,
+  answers: Parameters<typeof scriptFile>[0],
+  more: readonly string[] = [],
+): Promise<string> {
+  const args = ["--bg", "-p", "go", "--fake", scriptFile(answers), "--allowed-tools", "Bash", ...more];
+  const run = await runCli(args, { env: state.env });
+  const id = run.stdout.toString("utf8").trim();
+  if (run.code !== 0) throw new Error(`it could not be started: ${run.stderr}`);
+  const { pid } = writerOf(state, id);
+  onTestFinished(() => {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // It has ended.
+    }
+  });
+  return id;
+}
+
+/** The process that a session's meta file names. */
+export function writerOf(state: State, id: string): { pid: number } {
+  const meta = JSON.parse(readFileSync(join(state.folder(id), "meta.json"), "utf8")) as {
+    writer: { pid: number };
+  };
+  return meta.writer;
 }

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { Cancellation } from "../../run/cancellation.ts";
 import type { RunEnd } from "../../run/run.ts";
-import { COMMAND_SUMMARIES, type PresentCommand } from "../command-names.ts";
+import { COMMAND_SUMMARIES, type CommandName } from "../command-names.ts";
 
 /** What a command acts on beside its words and flags. */
 export interface CommandHost {
@@ -20,7 +20,7 @@ export interface CommandAction {
 }
 
 /** The part that all commands have in common. */
-export function newCommand(name: PresentCommand, words: string): Command {
+export function newCommand(name: CommandName, words: string): Command {
   return new Command(`linefeed ${name}`)
     .description(sentence(COMMAND_SUMMARIES[name]))
     .usage(`${words}[options]`)
@@ -34,12 +34,18 @@ function sentence(text: string): string {
 }
 
 /** Loads what a command does; none of it is loaded for a run. */
-export async function loadCommand(name: PresentCommand): Promise<CommandAction> {
+export async function loadCommand(name: CommandName): Promise<CommandAction> {
   switch (name) {
     case "attach":
       return (await import("./attach.ts")).attach;
     case "send":
       return (await import("./send.ts")).send;
+    case "sessions":
+      return (await import("./sessions.ts")).sessions;
+    case "stop":
+      return (await import("./stop.ts")).stop;
+    case "rm":
+      return (await import("./rm.ts")).rm;
     case "view":
       return (await import("./view.ts")).view;
     case "check":
