@@ -28,6 +28,7 @@ export {
   type AnthropicModelClient,
   type AnthropicOptions,
 } from "./model/anthropic/client.ts";
+export { createOpenAIClient, type OpenAIModelClient, type OpenAIOptions } from "./model/openai/client.ts";
 export { createScriptedClient, type ScriptedClientOptions } from "./model/scripted/client.ts";
 export { formatScript } from "./model/scripted/format.ts";
 export { recordingClient, type RecordingClient, type RecordingOptions } from "./model/scripted/record.ts";

@@ -179,6 +179,7 @@ describe("the start of the built command", () => {
   it("the first request needs neither zod nor undici, and nothing needs the SDK", () => {
     const inputs = inputsFrom("src/run/assemble-agent.ts");
     expect(inputs).toContain("src/model/anthropic/client.ts");
+    expect(inputs.filter((input) => input.startsWith("src/model/openai/"))).toEqual([]);
     expect(packagesOf(inputs)).toEqual(["eventsource-parser"]);
     const all = Object.values(outputs).flatMap((output) => Object.keys(output.inputs));
     expect(packagesOf(all)).not.toContain("@anthropic-ai/sdk");

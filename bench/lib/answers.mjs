@@ -1,4 +1,4 @@
-import { answer, sseEvent } from "../../dist/testing/index.js";
+import { answer, chatAnswer, sseEvent } from "../../dist/testing/index.js";
 
 const ALPHABET = "the quick brown fox jumps over the lazy dog ";
 
@@ -34,6 +34,17 @@ export function tail() {
 export function burst(deltas, characters) {
   const one = delta(0, textOf(characters));
   return Buffer.from(head() + blockStart(0) + one.repeat(deltas) + blockStop(0) + tail());
+}
+
+/** The same in the dialect of Chat Completions. */
+export function chatBurst(deltas, characters) {
+  const options = { id: "chatcmpl-burst" };
+  const head = chatAnswer(options).unfinished();
+  const one = chatAnswer({ ...options, deltaSize: characters })
+    .text(textOf(characters))
+    .unfinished();
+  const tail = chatAnswer(options).done().slice(head.length);
+  return Buffer.from(head + one.slice(head.length).repeat(deltas) + tail);
 }
 
 /** The bytes of an answer that calls Bash. */

@@ -24,6 +24,8 @@ export async function startServer(reply) {
     env: {
       ANTHROPIC_BASE_URL: `http://127.0.0.1:${server.address().port}`,
       ANTHROPIC_API_KEY: "sk-ant-bench",
+      OPENAI_BASE_URL: `http://127.0.0.1:${server.address().port}`,
+      OPENAI_MODEL: "bench",
     },
     async close() {
       server.close();

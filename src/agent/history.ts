@@ -9,7 +9,7 @@ type UserContent = Extract<Message, { role: "user" }>["content"];
 const CUT_OFF = "The run was ended before this call was.";
 
 /** What a provider says of a prompt that it will not take: with it no later request would be answered either. */
-const UNANSWERABLE: readonly ErrorCode[] = ["invalid_request", "context_overflow"];
+const UNANSWERABLE: readonly ErrorCode[] = ["invalid_request", "context_overflow", "refusal"];
 
 /**
  * The conversation as the model gets it: a fold over the events. Only prompts, complete messages and the

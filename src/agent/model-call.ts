@@ -82,19 +82,19 @@ async function* oneAttempt(
       const bodies: EventBody[] = [];
       let done: DoneChunk | undefined;
       let content = false;
+      let progress = false;
       for (const chunk of chunks) {
         if (chunk.type === "done") {
           done = chunk;
           continue;
         }
-        content ||= chunk.type !== "notice";
+        progress ||= chunk.type !== "notice";
+        content ||= chunk.type !== "notice" && chunk.type !== "progress";
         const body = bodyOf(chunk, call);
         if (body) bodies.push(body);
       }
-      if (content) {
-        idle.sawContent();
-        times.ttftMs ??= call.clock.now() - begun;
-      }
+      if (progress) idle.sawContent();
+      if (content) times.ttftMs ??= call.clock.now() - begun;
       if (bodies.length > 0) yield bodies;
       if (done) return done;
     }
@@ -144,6 +144,8 @@ function bodyOf(chunk: Exclude<ModelChunk, DoneChunk>, call: ModelCall): EventBo
         name: chunk.name,
         partial_json: chunk.partialJson,
       };
+    case "progress":
+      return undefined;
     case "notice":
       return { type: "notice", level: "warning", code: chunk.code, message: chunk.message };
     default:

@@ -24,7 +24,7 @@ export interface RunFlags {
   inputFormat: InputFormat;
   stdin: boolean;
   model?: string;
-  provider?: "anthropic" | "fake";
+  provider?: (typeof PROVIDERS)[number];
   baseUrl?: string;
   maxTokens: number;
   effort?: string;
@@ -74,7 +74,7 @@ export interface RunFlags {
 const LATER = "is not part of this version yet";
 
 const MODES: Record<string, PermissionMode> = { bypassPermissions: "bypass" };
-const PROVIDERS = ["anthropic", "fake"] as const;
+const PROVIDERS = ["anthropic", "openai", "fake"] as const;
 const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 
 /** Options of the design that later versions bring; until then they are refused by name. */
@@ -130,11 +130,14 @@ function promptOptions(): Option[] {
 
 function modelOptions(): Option[] {
   return [
-    new Option("-m, --model <name>", `the model (default: ${DEFAULTS.model}; ANTHROPIC_MODEL)`),
-    new Option("--provider <name>", `${PROVIDERS.join(" or ")} (default: anthropic)`).argParser(
+    new Option(
+      "-m, --model <name>",
+      `the model (ANTHROPIC_MODEL, else ${DEFAULTS.model}; of openai OPENAI_MODEL)`,
+    ),
+    new Option("--provider <name>", `${PROVIDERS.join(", ")} (default: by the keys that are set)`).argParser(
       parseWord(PROVIDERS),
     ),
-    new Option("--base-url <url>", "where the provider's API is (ANTHROPIC_BASE_URL)"),
+    new Option("--base-url <url>", "where the provider's API is (ANTHROPIC_BASE_URL, OPENAI_BASE_URL)"),
     new Option("--max-tokens <n>", "tokens of one answer")
       .argParser(parseCount(1))
       .default(DEFAULTS.maxTokens),

@@ -96,3 +96,8 @@ export function collect(text: string, before: string[] | true | undefined): stri
 export function splitList(lists: readonly string[]): string[] {
   return [...new Set(lists.flatMap((list) => list.split(/[\s,]+/)).filter((word) => word !== ""))];
 }
+
+/** A value of the environment without white space around it; undefined if nothing is left. */
+export function nonEmpty(text: string | undefined): string | undefined {
+  return text === undefined || text.trim() === "" ? undefined : text.trim();
+}

@@ -4,7 +4,7 @@ import type { PermissionMode } from "../protocol/words.ts";
 export interface RunFlags {
   /** The model. */
   model?: string | undefined;
-  /** Whose model it is: `anthropic`, `fake`. */
+  /** Whose model it is: `anthropic`, `openai`, `fake`. */
   provider?: string | undefined;
   /** Where the provider's API is. */
   baseUrl?: string | undefined;
@@ -65,19 +65,19 @@ export interface RunFlags {
   drainTimeoutMs?: number | undefined;
   /** Fixed ids and times: the same lines with every run. */
   deterministic?: boolean | undefined;
-  /** Carries on a session: its id, 4 or more characters of the id's beginning or end, or its name. */
+  /** Carries a session on: its id, a piece of its id, or its name. */
   resume?: string | undefined;
-  /** Carries on the latest session of the folder. */
+  /** Carries on the session of the folder that was written to last. */
   continue?: boolean | undefined;
-  /** With either: goes on in a new session, the other stays as it is. */
+  /** With one of these: goes on in a new session, the other stays as it is. */
   forkSession?: boolean | undefined;
+  /** With one of these: carries on a session that was last written on another machine. */
+  force?: boolean | undefined;
   /** The id of the new session, a UUID. */
   sessionId?: string | undefined;
   /** What to call the session. */
   name?: string | undefined;
-  /** Carries on a session that was last written on another machine. */
-  force?: boolean | undefined;
-  /** false: no log is kept, and the session cannot be resumed. */
+  /** false: keeps no log, so that the session cannot be resumed. */
   sessionPersistence?: boolean | undefined;
 }
 
@@ -121,9 +121,9 @@ export const FLAGS = {
   resume: ["--resume", "text"],
   continue: ["--continue", "on"],
   forkSession: ["--fork-session", "on"],
+  force: ["--force", "on"],
   sessionId: ["--session-id", "text"],
   name: ["--name", "text"],
-  force: ["--force", "on"],
   sessionPersistence: ["--no-session-persistence", "off"],
 } as const satisfies Record<keyof RunFlags, readonly [flag: string, kind: Kind]>;
 

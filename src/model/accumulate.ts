@@ -64,6 +64,21 @@ export class Accumulator {
     }
   }
 
+  /**
+   * Whether an open call's argument text is a whole object, or none at all: for servers that do not say where a call
+   * ends. It costs a join and a parse where the text ends like an object, so ask only in doubt.
+   */
+  isWholeInput(index: number): boolean {
+    const block = this.#blocks[index];
+    if (block === undefined) return false;
+    const last = block.fragments.findLast((fragment) => fragment.trim() !== "") ?? block.joined.at(-1) ?? "";
+    if (last === "") return true;
+    return (
+      last.trimEnd().endsWith("}") &&
+      parseObject([...block.joined, ...block.fragments].join("")) !== undefined
+    );
+  }
+
   /** Adds to the signature of an open thinking block. */
   sign(index: number, fragment: string): void {
     this.#blocks[index]?.signature.push(fragment);

@@ -54,6 +54,8 @@ export type ModelChunk =
   | DeltaChunk
   /** Something that the provider sent could not be used; it is no content, and resets no time-out. */
   | { type: "notice"; code: NoticeCode; message: string }
+  /** The model is at work on what is not shown (thinking that nobody asked for); it counts against the idle time-out. */
+  | { type: "progress" }
   | DoneChunk;
 
 /**

@@ -18,6 +18,17 @@ export async function createClient(provider: ProviderOptions): Promise<ModelClie
       await client.preload();
       return client;
     }
+    case "openai": {
+      const { createOpenAIClient } = await import("../model/openai/client.ts");
+      const client = createOpenAIClient({
+        apiKey: provider.apiKey,
+        baseURL: provider.baseUrl,
+        proxy: provider.proxy,
+        userAgent: `linefeed/${VERSION}`,
+      });
+      await client.preload();
+      return client;
+    }
     case "fake":
       return createScriptedClient(provider.script, { speed: provider.speed });
     case "own":

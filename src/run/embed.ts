@@ -20,7 +20,7 @@ import { nameOfTool, type OfferedTool } from "./tool-set.ts";
 
 /** What an embedded agent is made of. Only `client` and `model` must be given. Durations in ms. */
 export interface AgentOptions {
-  /** Whom to ask: `createAnthropicClient(…)`, `createScriptedClient(…)`, or an object of your own. */
+  /** Whom to ask: `createAnthropicClient(…)`, `createOpenAIClient(…)`, `createScriptedClient(…)`, or an object of your own. */
   client: ModelClient;
   model: string;
   /** Names of ours, and tools of your own (`defineTool`). Default: all of ours. */

@@ -8,6 +8,13 @@ import type { LogWriter } from "../sessions/event-log.ts";
 import type { PromptStream } from "./prompts.ts";
 import type { OfferedTool } from "./tool-set.ts";
 
+/** Proxies to send requests through. */
+export interface Proxies {
+  http: string | undefined;
+  https: string | undefined;
+  noProxy: string | undefined;
+}
+
 /** Which provider, with what it needs; secrets stay in here and reach nothing but the request. */
 export type ProviderOptions =
   | {
@@ -15,8 +22,9 @@ export type ProviderOptions =
       apiKey: string | undefined;
       authToken: string | undefined;
       baseUrl: string | undefined;
-      proxy: { http: string | undefined; https: string | undefined; noProxy: string | undefined } | undefined;
+      proxy: Proxies | undefined;
     }
+  | { name: "openai"; apiKey: string | undefined; baseUrl: string; proxy: Proxies | undefined }
   /** `speed`: how many times faster than said its waits and those of retries are; `Infinity`: without waits. */
   | { name: "fake"; script: Script; speed: number }
   /** One that the caller has made. */

@@ -65,6 +65,10 @@ function secretsOf(provider: ProviderOptions): string[] {
       const passwords = [baseUrl, proxy?.http, proxy?.https].flatMap(passwordsOf);
       return [apiKey, authToken, ...passwords].filter(isLong);
     }
+    case "openai": {
+      const { apiKey, baseUrl, proxy } = provider;
+      return [apiKey, ...[baseUrl, proxy?.http, proxy?.https].flatMap(passwordsOf)].filter(isLong);
+    }
     case "fake":
     case "own":
       return [];

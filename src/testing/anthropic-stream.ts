@@ -1,5 +1,6 @@
 import type { Usage } from "../protocol/content.ts";
 import type { StopReason } from "../protocol/words.ts";
+import { piecesOf } from "./pieces.ts";
 
 export interface AnswerOptions {
   /** The message's id; default `msg_1`, `msg_2` … The ids of its tool calls derive from it. */
@@ -143,11 +144,6 @@ export class AnthropicAnswer {
   }
 
   #pieces(text: string): string[] {
-    const characters = Array.from(text);
-    const size = this.#options.deltaSize;
-    const count = Math.ceil(characters.length / size);
-    return Array.from({ length: count }, (_, index) =>
-      characters.slice(index * size, (index + 1) * size).join(""),
-    );
+    return piecesOf(text, this.#options.deltaSize);
   }
 }

@@ -41,7 +41,8 @@ export interface FakeProvider {
 
 /**
  * Starts a provider on a free port of the loopback interface. It gives one answer a request, the last
- * again and again; a text stands for a stream that is sent at once and ended cleanly.
+ * again and again; a text stands for a stream that is sent at once and ended cleanly. Whatever the path: it speaks
+ * the dialect of its answers.
  */
 export async function startFakeProvider(answers: readonly (FakeAnswer | string)[]): Promise<FakeProvider> {
   const requests: RecordedRequest[] = [];

@@ -36,13 +36,16 @@ function texts(bodies: EventBody[]): string[] {
 }
 
 describe("what later requests hold", () => {
-  it.each(["invalid_request", "context_overflow"] as const)("no prompt that ended in %s", (code) => {
-    expect(texts([prompt("a"), message("b"), turnEnd(), prompt("c"), turnEnd(code), prompt("d")])).toEqual([
-      "a",
-      "b",
-      "d",
-    ]);
-  });
+  it.each(["invalid_request", "context_overflow", "refusal"] as const)(
+    "no prompt that ended in %s",
+    (code) => {
+      expect(texts([prompt("a"), message("b"), turnEnd(), prompt("c"), turnEnd(code), prompt("d")])).toEqual([
+        "a",
+        "b",
+        "d",
+      ]);
+    },
+  );
 
   it("a prompt of which a part was answered, whatever came then", () => {
     expect(texts([prompt("a"), message("b"), turnEnd("context_overflow"), prompt("c")])).toEqual([

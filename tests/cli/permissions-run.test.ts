@@ -51,7 +51,10 @@ it("keeps linefeed's own state from being read, wherever it is", async () => {
     { content: [{ type: "text", text: "Done." }] },
   ]);
   const args = ["-p", "x", "--fake", script, "--json", "--allowed-tools"];
-  for (const env of [{ LINEFEED_STATE_DIR: "state" }, { XDG_STATE_HOME: join(cwd, "state") }]) {
+  for (const env of [
+    { LINEFEED_STATE_DIR: "state" },
+    { LINEFEED_STATE_DIR: undefined, XDG_STATE_HOME: join(cwd, "state") },
+  ]) {
     const denied = await runCli([...args, "Read"], { cwd, env });
     expect(resultOf(denied).permission_denials).toMatchObject([
       { reason: expect.stringContaining("it belongs to linefeed's own state") },

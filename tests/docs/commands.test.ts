@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { answer, startFakeProvider } from "../../src/testing/index.ts";
+import { answer, chatAnswer, startFakeProvider } from "../../src/testing/index.ts";
 import { runShell } from "../support/cli.ts";
 import { blocksOf, createWorkplace, type Block, type Workplace } from "../support/docs-workplace.ts";
 
@@ -47,10 +47,16 @@ it("finds the blocks, indented and marked ones too", () => {
 it.each(blocks)("$where runs", async ({ commands, exitCode }: Block) => {
   const asking = answer().text("Let me look.").toolUse("Bash", { command: "git status --short" }).done();
   const provider = await startFakeProvider([asking, answer().text("It does one thing, and says so.").done()]);
+  const other = await startFakeProvider([chatAnswer().text("Hello.").done()]);
   try {
     const run = await runShell(`set -euo pipefail\n${commands}`, {
       cwd: workplace.folder,
-      env: { PATH: workplace.path, ANTHROPIC_API_KEY: "test-key", ANTHROPIC_BASE_URL: provider.url },
+      env: {
+        PATH: workplace.path,
+        ANTHROPIC_API_KEY: "test-key",
+        ANTHROPIC_BASE_URL: provider.url,
+        OPENAI_BASE_URL: other.url,
+      },
     });
     // A run that is meant to fail says why on stderr; any other says nothing there.
     expect(run.code).toBe(exitCode);
@@ -58,5 +64,6 @@ it.each(blocks)("$where runs", async ({ commands, exitCode }: Block) => {
     expect(run.stdout.length).toBeGreaterThan(0);
   } finally {
     await provider.close();
+    await other.close();
   }
 });

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { onTestFinished } from "vitest";
+import { afterAll, onTestFinished } from "vitest";
 import type { EventOf, LinefeedEvent } from "../../src/protocol/event.ts";
 import type { EventType } from "../../src/protocol/events.ts";
 import type { Script } from "../../src/model/scripted/script.ts";
@@ -30,7 +30,7 @@ export interface CliRun {
 
 /** Where the sessions of tests are kept that do not care; nothing is written into anybody's home. */
 const STATE_DIRECTORY = mkdtempSync(join(tmpdir(), "linefeed-test-state-"));
-process.on("exit", () => rmSync(STATE_DIRECTORY, { recursive: true, force: true, maxRetries: 5 }));
+afterAll(() => rmSync(STATE_DIRECTORY, { recursive: true, force: true, maxRetries: 5 }));
 
 /** An environment without keys, proxies and colours of whoever runs the tests. */
 export function cleanEnv(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {

@@ -1,11 +1,14 @@
 import type { Usage } from "../../protocol/content.ts";
 import { STOP_REASONS, type NoticeCode, type StopReason } from "../../protocol/words.ts";
 import { Accumulator } from "../accumulate.ts";
-import { ModelError, type DoneChunk, type ModelChunk } from "../client.ts";
+import type { DoneChunk, ModelChunk } from "../client.ts";
+import type { ErrorContext } from "../endpoint.ts";
 import { excerpt } from "../http.ts";
+import type { AnswerDecoder } from "../http-call.ts";
+import { unreadableFrame } from "../http-errors.ts";
+import { isRecord, parseJson, record, string, type Json } from "../json.ts";
 import type { SseFrame } from "../sse.ts";
-import { streamError, type ErrorContext } from "./errors.ts";
-import { isRecord, parseJson, record, string, type Json } from "./json.ts";
+import { streamError } from "./errors.ts";
 import { mergeUsage } from "./usage.ts";
 
 /** A block that the provider has announced, by what its deltas need. */
@@ -22,7 +25,7 @@ interface OpenBlock {
  * Tolerant where the rest of a turn can be kept: what is unknown or misplaced is skipped with one
  * notice a kind. Strict where silence would turn half an answer into a whole one.
  */
-export class AnthropicDecoder {
+export class AnthropicDecoder implements AnswerDecoder {
   readonly #context: ErrorContext;
   readonly #accumulator = new Accumulator();
   /** By the provider's own index, which may have gaps. */
@@ -38,16 +41,17 @@ export class AnthropicDecoder {
     this.#model = context.model;
   }
 
-  /** Tokens of this call, as far as they are known. */
   get usage(): Usage | null {
     return this.#usage;
   }
 
-  /**
-   * The chunk that an event makes, if it makes one; `done` is the last, what follows it is not to be read.
-   * @throws {ModelError} for an error that the provider reports, and for what cannot be understood.
-   */
-  read(frame: SseFrame, requestId: string | null): ModelChunk | undefined {
+  read(frame: SseFrame, requestId: string | null, chunks: ModelChunk[]): void {
+    const chunk = this.#chunk(frame, requestId);
+    if (chunk !== undefined) chunks.push(chunk);
+  }
+
+  /** The chunk that an event makes, if it makes one. */
+  #chunk(frame: SseFrame, requestId: string | null): ModelChunk | undefined {
     const event = parseJson(frame.data);
     if (event === undefined) return this.#unreadable(frame);
     if (!isRecord(event))
@@ -190,12 +194,9 @@ export class AnthropicDecoder {
     // A frame that the end of the stream cut: the stream is broken, which is judged elsewhere.
     // `[DONE]` is OpenAI's end mark, which some gateways append to every stream.
     if (data === "" || frame.unterminated || /^\[done\]$/i.test(data)) return undefined;
-    const shown = excerpt(this.#context.redact(data));
-    if (frame.event === "error") throw streamError({ error: shown }, this.#context);
-    throw new ModelError(
-      "malformed_response",
-      `the provider sent an event that is no JSON${injected(data, this.#context)}: ${shown}`,
-    );
+    if (frame.event === "error")
+      throw streamError({ error: excerpt(this.#context.redact(data)) }, this.#context);
+    throw unreadableFrame(data, injected(data), this.#context);
   }
 
   #skip(code: NoticeCode, what: string, detail: string): ModelChunk | undefined {
@@ -224,9 +225,8 @@ function deltaChunk(block: OpenBlock, piece: string): ModelChunk {
 }
 
 /** A gateway that fails in the middle of an event puts its error object into the same event. */
-function injected(data: string, context: ErrorContext): string {
+function injected(data: string): string {
   const tail = data.slice(data.indexOf("\n") + 1);
   const error = data.includes("\n") ? record(record(parseJson(tail))["error"]) : {};
-  const message = string(error["message"]);
-  return message === "" ? "" : ` and holds the error "${excerpt(context.redact(message))}"`;
+  return string(error["message"]);
 }

@@ -1,26 +1,10 @@
 import type { ErrorCode } from "../../protocol/errors.ts";
 import { ModelError } from "../client.ts";
-import { connectionFault, excerpt, isRetryableStatus, retryAfterMs, type HeaderReader } from "../http.ts";
-import { isRecord, record, string } from "./json.ts";
-
-/** What every message may need: where the request went, and a guard for the key. */
-export interface ErrorContext {
-  /** Host and port of the provider. */
-  host: string;
-  model: string;
-  /** Takes the key out of a text; to be applied before a text is shortened. */
-  redact: (text: string) => string;
-}
-
-/** An answer that is no success. */
-export interface FailedAnswer {
-  status: number;
-  headers: HeaderReader;
-  /** The parsed body; undefined if it is no JSON. */
-  json: unknown;
-  /** The body as text, where it is no JSON. */
-  text: string;
-}
+import type { ErrorContext } from "../endpoint.ts";
+import { excerpt, isRetryableStatus, retryAfterMs } from "../http.ts";
+import type { Dialect } from "../http-call.ts";
+import { describe, hint, sentence, STATUSES, wordsOf, type FailedAnswer } from "../http-errors.ts";
+import { isRecord, record, string } from "../json.ts";
 
 /** The words of Anthropic's error objects (https://docs.anthropic.com/en/api/errors). */
 const TYPES: ReadonlyMap<string, { code: ErrorCode; retryable: boolean }> = new Map([
@@ -36,31 +20,23 @@ const TYPES: ReadonlyMap<string, { code: ErrorCode; retryable: boolean }> = new 
   ["overloaded_error", { code: "overloaded", retryable: true }],
 ]);
 
-const STATUSES: ReadonlyMap<number, ErrorCode> = new Map([
-  [401, "authentication"],
-  [402, "billing"],
-  [403, "permission"],
-  [404, "not_found"],
-  [408, "server_error"],
-  [409, "server_error"],
-  [413, "context_overflow"],
-  [422, "invalid_request"],
-  [429, "rate_limit"],
-  [503, "overloaded"],
-  [529, "overloaded"],
-]);
-
 // Both come as `invalid_request_error`, so only the sentence tells them from a bad request.
 const CONTEXT_OVERFLOW =
   /prompt is too long|input is too long|too many (input )?tokens|exceeds? (the )?(model'?s? )?(maximum )?context|context (window|limit|length)/i;
 const NO_CREDIT = /credit balance|spend limit/i;
 
+/** What Anthropic's answers and errors mean. */
+export const ANTHROPIC_DIALECT: Dialect = {
+  requestIdHeaders: ["request-id"],
+  httpError,
+  reportedError: (json, context) =>
+    isRecord(json) && isRecord(json["error"]) ? streamError(json, context) : undefined,
+};
+
 /** The error for an answer with an HTTP status that is no success. */
-export function httpError(answer: FailedAnswer, context: ErrorContext): ModelError {
+function httpError(answer: FailedAnswer, context: ErrorContext): ModelError {
   const error = errorObject(answer.json);
-  const said = error
-    ? error.message
-    : excerpt(context.redact(answer.text || describe(answer.json))) || redirect(answer);
+  const said = error ? error.message : wordsOf(answer, context);
   const code = codeOf(answer.status, error?.type ?? "", said);
   const where = `HTTP ${answer.status} from ${context.host}`;
   return new ModelError(code, sentence(context.redact(said), where, hint(code, context)), {
@@ -83,42 +59,6 @@ export function streamError(json: unknown, context: ErrorContext): ModelError {
   });
 }
 
-/** The error for a connection that could not be made, or that broke before the answer began. */
-export function connectError(thrown: unknown, context: ErrorContext): ModelError {
-  const fault = connectionFault(thrown);
-  const reason = excerpt(context.redact(fault.reason));
-  switch (fault.kind) {
-    case "certificate":
-      return new ModelError(
-        "network",
-        `the certificate of ${context.host} was not accepted (${reason}); behind a company's proxy set NODE_EXTRA_CA_CERTS to its root certificate`,
-        { cause: thrown },
-      );
-    case "timeout":
-      return new ModelError("idle_timeout", `${context.host} did not answer in time (${reason})`, {
-        retryable: true,
-        cause: thrown,
-      });
-    case "unreachable":
-      return new ModelError(
-        "network",
-        `could not reach ${context.host} (${reason}); check the network, --base-url or ANTHROPIC_BASE_URL, and HTTPS_PROXY if there is a proxy`,
-        { retryable: true, cause: thrown },
-      );
-    default:
-      return fault.kind satisfies never;
-  }
-}
-
-/** The error for a connection that broke after the answer had begun. */
-export function brokenStream(thrown: unknown, context: ErrorContext): ModelError {
-  const fault = connectionFault(thrown);
-  const reason = excerpt(context.redact(fault.reason));
-  const code = fault.kind === "timeout" ? "idle_timeout" : "stream_interrupted";
-  const message = `the connection to ${context.host} broke off in the middle of the answer (${reason})`;
-  return new ModelError(code, message, { retryable: true, cause: thrown });
-}
-
 function codeOf(status: number, type: string, said: string): ErrorCode {
   const code = STATUSES.get(status) ?? (status >= 500 ? "server_error" : TYPES.get(type)?.code);
   return refine(code ?? "invalid_request", said);
@@ -136,36 +76,4 @@ function errorObject(json: unknown): { type: string; message: string } | undefin
   if (typeof error === "string") return { type: "", message: error };
   if (!isRecord(error) || typeof error["message"] !== "string") return undefined;
   return { type: string(error["type"]), message: error["message"] };
-}
-
-/** A redirect is not followed: whoever answers there may not be whom the key is for. */
-function redirect({ status, headers }: FailedAnswer): string {
-  const target = status >= 300 && status < 400 ? headers.get("location") : null;
-  return target === null ? "" : `it redirects to ${target}; check --base-url`;
-}
-
-function describe(json: unknown): string {
-  return json === undefined ? "" : JSON.stringify(json);
-}
-
-function sentence(said: string, where: string, advice: string): string {
-  const words = excerpt(said, 1000) || "no reason given";
-  return `${words} (${where})${advice === "" ? "" : `; ${advice}`}`;
-}
-
-const LATER = () => "try again later";
-
-const HINTS: Partial<Record<ErrorCode, (context: ErrorContext) => string>> = {
-  authentication: () => "check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN",
-  permission: ({ model }) => `check that the key may use ${model}`,
-  billing: () => "check the account's credit and billing",
-  not_found: ({ model, host }) => `check --model (${model}) and --base-url (${host})`,
-  context_overflow: () => "the conversation is too long for the model: start a new session",
-  rate_limit: LATER,
-  overloaded: LATER,
-  server_error: LATER,
-};
-
-function hint(code: ErrorCode, context: ErrorContext): string {
-  return HINTS[code]?.(context) ?? "";
 }

@@ -1,8 +1,9 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import type { ContentBlock, InputBlock, ToolUseBlock } from "../../protocol/content.ts";
+import { CallIds, callName } from "../call-names.ts";
 import type { Message, ModelRequest, ToolDefinition, ToolResultBlock } from "../client.ts";
+import { isRecord } from "../json.ts";
 import { wellFormed } from "../well-formed.ts";
-import { isRecord } from "./json.ts";
 
 type Body = Anthropic.MessageCreateParamsStreaming;
 type Param = Anthropic.ContentBlockParam;
@@ -12,6 +13,7 @@ type Turn = { role: "user"; content: UserParam[] } | { role: "assistant"; conten
 const CACHE = { cache_control: { type: "ephemeral" } } as const;
 /** Two, so that the mark of the request before this one is still there to be read. */
 const CACHED_USER_MESSAGES = 2;
+const LONGEST_ID = 64;
 
 /** The body of a streaming request. Strictly valid JSON whatever the history holds. */
 export function toBody(request: ModelRequest): Body {
@@ -50,8 +52,9 @@ function toTools(tools: readonly ToolDefinition[]): Anthropic.Tool[] {
 
 function toMessages(messages: readonly Message[]): Turn[] {
   const turns: Turn[] = [];
+  const ids = new CallIds(LONGEST_ID);
   for (const message of messages) {
-    const turn = toTurn(message);
+    const turn = toTurn(message, ids);
     const last = turns.at(-1);
     // The provider refuses a message without content.
     if (turn.content.length === 0) continue;
@@ -68,10 +71,10 @@ function toMessages(messages: readonly Message[]): Turn[] {
   return turns;
 }
 
-function toTurn(message: Message): Turn {
+function toTurn(message: Message, ids: CallIds): Turn {
   return message.role === "user"
-    ? { role: "user", content: message.content.flatMap(userBlock) }
-    : { role: "assistant", content: message.content.flatMap(assistantBlock) };
+    ? { role: "user", content: message.content.flatMap((block) => userBlock(block, ids)) }
+    : { role: "assistant", content: message.content.flatMap((block) => assistantBlock(block, ids)) };
 }
 
 // The provider wants the results of a message's calls at the head of the next one.
@@ -80,23 +83,26 @@ function resultsFirst(content: UserParam[]): UserParam[] {
   return [...results, ...content.filter((block) => block.type !== "tool_result")];
 }
 
-function userBlock(block: InputBlock | ToolResultBlock): UserParam[] {
-  return block.type === "tool_result" ? [toolResult(block)] : inputBlock(block);
+function userBlock(block: InputBlock | ToolResultBlock, ids: CallIds): UserParam[] {
+  return block.type === "tool_result" ? [toolResult(block, ids)] : inputBlock(block);
 }
 
 function inputBlock(block: InputBlock): (Anthropic.TextBlockParam | Anthropic.ImageBlockParam)[] {
   return block.type === "text" && isBlank(block.text) ? [] : [block];
 }
 
-function toolResult({ tool_use_id, content, is_error }: ToolResultBlock): Anthropic.ToolResultBlockParam {
-  const result = { type: "tool_result", tool_use_id, is_error } as const;
+function toolResult(
+  { tool_use_id, content, is_error }: ToolResultBlock,
+  ids: CallIds,
+): Anthropic.ToolResultBlockParam {
+  const result = { type: "tool_result", tool_use_id: ids.of(tool_use_id), is_error } as const;
   const kept = typeof content === "string" ? content : content.flatMap(inputBlock);
   if (kept.length > 0) return { ...result, content: kept };
   // The provider takes a result without content, but not an error without.
   return is_error ? { ...result, content: "(no message)" } : result;
 }
 
-function assistantBlock(block: ContentBlock): Param[] {
+function assistantBlock(block: ContentBlock, ids: CallIds): Param[] {
   switch (block.type) {
     case "text":
       return isBlank(block.text) ? [] : [block];
@@ -106,7 +112,7 @@ function assistantBlock(block: ContentBlock): Param[] {
     case "redacted_thinking":
       return [block];
     case "tool_use":
-      return [toolUse(block)];
+      return [toolUse(block, ids)];
     case "other":
       // The provider's own block, unchanged; by definition the SDK's types do not know it.
       return [block.raw as unknown as Param];
@@ -115,8 +121,8 @@ function assistantBlock(block: ContentBlock): Param[] {
   }
 }
 
-function toolUse({ id, name, input }: ToolUseBlock): Anthropic.ToolUseBlockParam {
-  return { type: "tool_use", id, name, input: isRecord(input) ? input : {} };
+function toolUse({ id, name, input }: ToolUseBlock, ids: CallIds): Anthropic.ToolUseBlockParam {
+  return { type: "tool_use", id: ids.of(id), name: callName(name), input: isRecord(input) ? input : {} };
 }
 
 // The provider refuses text of white space alone like empty text.

@@ -1,5 +1,5 @@
 import type { Usage } from "../../protocol/content.ts";
-import type { Json } from "./json.ts";
+import type { Json } from "../json.ts";
 
 const FIELDS = [
   "input_tokens",

@@ -44,6 +44,8 @@ export class RecordedAnswer {
       case "notice":
         this.#notices.push({ code: chunk.code, message: chunk.message, after_characters: this.#said });
         break;
+      case "progress":
+        break;
       default:
         this.#takeDelta(chunk);
     }

@@ -3,7 +3,8 @@ import { connect, type AddressInfo } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createAnthropicClient } from "../../../src/model/anthropic/client.ts";
 import { answer } from "../../../src/testing/index.ts";
-import { ask, collect, KEY, request, withProvider } from "./support.ts";
+import { collect, request, withProvider } from "../../support/model-calls.ts";
+import { ask, KEY } from "./support.ts";
 
 const HELLO = answer().text("Hello").done();
 
@@ -46,7 +47,7 @@ describe("a call", () => {
         url: "/v1/messages",
         headers: { authorization: `Bearer ${KEY}` },
       });
-      expect(requests[0]?.body).toMatchObject({ model: "claude-test", stream: true });
+      expect(requests[0]?.body).toMatchObject({ model: "model-test", stream: true });
     });
   });
 

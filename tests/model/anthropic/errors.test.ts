@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createAnthropicClient } from "../../../src/model/anthropic/client.ts";
 import { answer, sseEvent, type FakeAnswer } from "../../../src/testing/index.ts";
-import { ask, collect, KEY, request } from "./support.ts";
+import { collect, request } from "../../support/model-calls.ts";
+import { ask, KEY } from "./support.ts";
 
 const body = (type: string, message: string) => ({ type: "error", error: { type, message } });
 const HTML =

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { toBody } from "../../../src/model/anthropic/request.ts";
 import type { Message, ModelRequest } from "../../../src/model/client.ts";
-import { request } from "./support.ts";
+import { assistant, call, result, text, user, request } from "../../support/model-calls.ts";
 
 const cache_control = { type: "ephemeral" };
 
@@ -9,23 +9,10 @@ function messages(...given: Message[]) {
   return toBody(request({ messages: given })).messages;
 }
 
-const user = (...content: Extract<Message, { role: "user" }>["content"]): Message => ({
-  role: "user",
-  content,
-});
-const assistant = (...content: Extract<Message, { role: "assistant" }>["content"]): Message => ({
-  role: "assistant",
-  content,
-});
-const text = (value: string) => ({ type: "text", text: value }) as const;
-const call = (id: string) => ({ type: "tool_use", id, name: "Bash", input: { command: "ls" } }) as const;
-const result = (tool_use_id: string, content = "out", is_error = false) =>
-  ({ type: "tool_result", tool_use_id, content, is_error }) as const;
-
 describe("the request", () => {
   it("is the least that a call needs", () => {
     expect(toBody(request())).toEqual({
-      model: "claude-test",
+      model: "model-test",
       max_tokens: 1000,
       stream: true,
       thinking: { type: "disabled" },
@@ -139,5 +126,20 @@ describe("the history", () => {
       user(result("a")),
     );
     expect(turn?.content).toEqual([raw, { type: "tool_use", id: "a", name: "Bash", input: {} }]);
+  });
+});
+
+describe("a history made under another provider", () => {
+  it("its ids and names of calls are spelled as this one takes them, and stay one another's", () => {
+    const foreign = { ...call("functions.Bash:0"), name: "functions.Bash" };
+    const [, turn, results] = messages(
+      user(text("1")),
+      assistant(foreign, call("functions_Bash_0"), call("")),
+      user(result("functions.Bash:0"), result("functions_Bash_0"), result("")),
+    );
+    const calls = ["functions_Bash_0", "functions_Bash_0_2", "call"];
+    expect(turn?.content).toMatchObject(calls.map((id) => ({ type: "tool_use", id })));
+    expect(turn?.content[0]).toMatchObject({ name: "functions_Bash" });
+    expect(results?.content).toMatchObject(calls.map((tool_use_id) => ({ tool_use_id })));
   });
 });

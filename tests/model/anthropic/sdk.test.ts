@@ -1,7 +1,8 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { expect, it } from "vitest";
 import { answer } from "../../../src/testing/index.ts";
-import { ask, KEY, request, withProvider } from "./support.ts";
+import { request, withProvider } from "../../support/model-calls.ts";
+import { ask, KEY } from "./support.ts";
 import { toBody } from "../../../src/model/anthropic/request.ts";
 
 // The SDK is not loaded at run time; here it is the measure. When a new SDK fails this test, the provider's

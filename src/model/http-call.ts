@@ -1,13 +1,43 @@
-import { ModelError, type ModelChunk, type ModelRequest } from "../client.ts";
-import { excerpt } from "../http.ts";
-import type { PostAnswer } from "../http-post.ts";
-import { reworded } from "../reword.ts";
-import { SseDecoder, type SseFrame } from "../sse.ts";
-import { AnthropicDecoder } from "./chunks.ts";
-import { brokenStream, connectError, httpError, streamError, type ErrorContext } from "./errors.ts";
-import { isRecord, parseJson } from "./json.ts";
-import { toBody } from "./request.ts";
-import type { Transport } from "./transport.ts";
+import type { Usage } from "../protocol/content.ts";
+import { ModelError, type ModelChunk } from "./client.ts";
+import type { ErrorContext } from "./endpoint.ts";
+import { excerpt } from "./http.ts";
+import { brokenStream, connectError, type FailedAnswer } from "./http-errors.ts";
+import type { PostAnswer } from "./http-post.ts";
+import { parseJson } from "./json.ts";
+import { reworded } from "./reword.ts";
+import { SseDecoder, type SseFrame } from "./sse.ts";
+
+/** Sends one request body; resolves once the head of the answer has come. */
+export type Transport = (body: object, signal: AbortSignal) => Promise<PostAnswer>;
+
+/** What a provider's answers and errors mean. */
+export interface Dialect {
+  /** Where an answer's id stands, the best first. */
+  requestIdHeaders: readonly string[];
+  /** The error for an answer with an HTTP status that is no success. */
+  httpError(answer: FailedAnswer, context: ErrorContext): ModelError;
+  /** The error for an error object that came inside a success; undefined if `json` is none. */
+  reportedError(json: unknown, context: ErrorContext): ModelError | undefined;
+}
+
+/** Turns the events of one answer into chunks. */
+export interface AnswerDecoder {
+  /** Tokens of this call, as far as they are known. */
+  readonly usage: Usage | null;
+  /**
+   * Adds the chunks that an event makes; `done` is the last, what follows it is not to be read.
+   * @throws {ModelError} for an error that the provider reports, and for what cannot be understood.
+   */
+  read(frame: SseFrame, requestId: string | null, chunks: ModelChunk[]): void;
+  /** Whether the answer is over but for what may still be said about it, so that silence is an end. */
+  readonly closing?: boolean;
+  /** Adds the chunks that the end of the stream makes; `done` among them if it ends a whole answer. */
+  end?(requestId: string | null, chunks: ModelChunk[]): void;
+}
+
+/** How long a server may take to say the last about an answer that is over, in ms. */
+const LAST_WORDS_MS = 3000;
 
 /** How long a finished answer's connection has to end by itself, in ms. */
 const CLOSING_MS = 100;
@@ -17,12 +47,13 @@ const LOOKED_AT_BYTES = 65_536;
 type Reader = AsyncIterator<Uint8Array, unknown>;
 
 /** One request and its answer: open it, take chunks until it is finished, close it. */
-export class Call {
+export class HttpCall {
+  readonly #dialect: Dialect;
   readonly #context: ErrorContext;
   readonly #signal: AbortSignal;
   readonly #connection = new AbortController();
   readonly #abort = () => this.#connection.abort();
-  readonly #decoder: AnthropicDecoder;
+  readonly #decoder: AnswerDecoder;
   #requestId: string | null = null;
   readonly #sse = new SseDecoder();
   #reader: Reader | undefined;
@@ -30,10 +61,11 @@ export class Call {
   #finished = false;
   #failure: { thrown: unknown } | undefined;
 
-  constructor(context: ErrorContext, signal: AbortSignal) {
+  constructor(dialect: Dialect, decoder: AnswerDecoder, context: ErrorContext, signal: AbortSignal) {
+    this.#dialect = dialect;
+    this.#decoder = decoder;
     this.#context = context;
     this.#signal = signal;
-    this.#decoder = new AnthropicDecoder(context);
     // Linked by hand, since a signal of a whole session would collect the listeners of all its calls.
     signal.addEventListener("abort", this.#abort);
     if (signal.aborted) this.#abort();
@@ -43,9 +75,9 @@ export class Call {
    * Sends the request and waits for the head of the answer.
    * @throws {ModelError} for any answer that is no event stream.
    */
-  async open(transport: Transport, request: ModelRequest): Promise<void> {
-    const answer = await this.#send(transport, request);
-    this.#requestId = answer.headers.get("request-id");
+  async open(transport: Transport, body: object): Promise<void> {
+    const answer = await this.#send(transport, body);
+    this.#requestId = firstOf(answer, this.#dialect.requestIdHeaders);
     // Whoever reads is told of errors; those that come when nobody reads any more belong to nobody.
     answer.body.on("error", () => undefined);
     this.#reader = answer.body[Symbol.asyncIterator]();
@@ -55,9 +87,12 @@ export class Call {
     const text = await beginning(this.#reader, this.#context);
     const json = parseJson(text);
     const { status, headers } = answer;
-    if (!isSuccess)
-      throw httpError({ status, headers, json, text: json === undefined ? text : "" }, this.#context);
-    if (isRecord(json) && isRecord(json["error"])) throw streamError(json, this.#context);
+    if (!isSuccess) {
+      const failed = { status, headers, json, text: json === undefined ? text : "" };
+      throw this.#dialect.httpError(failed, this.#context);
+    }
+    const reported = this.#dialect.reportedError(json, this.#context);
+    if (reported) throw reported;
     const shown = excerpt(this.#context.redact(text)) || "nothing";
     const what = `${this.#context.host} answered ${kind || "without a type"} instead of an event stream`;
     throw new ModelError("malformed_response", `${what}; check --base-url. It sent: ${shown}`, {
@@ -81,11 +116,11 @@ export class Call {
     const frames = await this.#frames();
     try {
       for (const frame of frames) {
-        const chunk = this.#decoder.read(frame, this.#requestId);
-        if (chunk !== undefined) chunks.push(chunk);
-        this.#finished = chunk?.type === "done";
-        if (this.#finished) break;
+        this.#decoder.read(frame, this.#requestId, chunks);
+        if (isDone(chunks)) break;
       }
+      if (this.#ended && !isDone(chunks)) this.#decoder.end?.(this.#requestId, chunks);
+      this.#finished = isDone(chunks);
     } catch (thrown) {
       // What came before it was said all the same, and is handed on first.
       this.#failure = { thrown };
@@ -95,11 +130,12 @@ export class Call {
 
   /** Adds to an error what is known of the call, and makes sure that it holds no key. */
   sealed(thrown: unknown): ModelError {
+    const { provider, redact } = this.#context;
     if (this.#signal.aborted)
-      return new ModelError("cancelled", "the model call was cancelled", { provider: "anthropic" });
+      return new ModelError("cancelled", "the model call was cancelled", { provider });
     const error = thrown instanceof ModelError ? thrown : unexpected(thrown);
-    return reworded(error, this.#context.redact(error.message), {
-      provider: "anthropic",
+    return reworded(error, redact(error.message), {
+      provider,
       requestId: error.requestId ?? this.#requestId,
       usage: error.usage ?? this.#decoder.usage,
     });
@@ -115,8 +151,7 @@ export class Call {
     else this.#abort();
   }
 
-  async #send(transport: Transport, request: ModelRequest): Promise<PostAnswer> {
-    const body = toBody(request);
+  async #send(transport: Transport, body: object): Promise<PostAnswer> {
     try {
       return await transport(body, this.#connection.signal);
     } catch (thrown) {
@@ -126,20 +161,46 @@ export class Call {
 
   async #frames(): Promise<SseFrame[]> {
     if (this.#reader === undefined || this.#ended) throw this.#unfinished();
-    const bytes = await read(this.#reader, this.#context);
+    const reading = read(this.#reader, this.#context);
+    const bytes = await (this.#decoder.closing === true ? within(LAST_WORDS_MS, reading) : reading);
     this.#ended = bytes === undefined;
     return bytes === undefined ? this.#sse.end() : this.#sse.push(bytes);
   }
 
   #unfinished(): ModelError {
     const { stray } = this.#sse;
-    const json = parseJson(stray);
-    if (isRecord(json) && isRecord(json["error"])) return streamError(json, this.#context);
+    // llama.cpp had errors in a field of that name.
+    const json = parseJson(stray.replace(/^\s*error:/, ""));
+    const reported = this.#dialect.reportedError(json, this.#context);
+    if (reported) return reported;
     const shown = excerpt(this.#context.redact(stray));
     const sent = shown === "" ? "" : `; outside any event it sent: ${shown}`;
     const message = `${this.#context.host} closed the stream before the answer was complete${sent}`;
     return new ModelError("stream_interrupted", message, { retryable: true });
   }
+}
+
+function isDone(chunks: readonly ModelChunk[]): boolean {
+  return chunks.at(-1)?.type === "done";
+}
+
+/** What is read in time; undefined, as at the end, if nothing is. */
+async function within(ms: number, reading: Promise<Uint8Array | undefined>): Promise<Uint8Array | undefined> {
+  // Nobody may be left to hear how it fails.
+  reading.catch(() => undefined);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  try {
+    return await Promise.race([reading, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function firstOf({ headers }: PostAnswer, names: readonly string[]): string | null {
+  return names.map((name) => headers.get(name)).find((value) => value !== null) ?? null;
 }
 
 /** The bytes of the next read; undefined at the end. */
