@@ -45,22 +45,24 @@ export function normalizeArgv(argv: readonly string[], options: readonly OptionS
 }
 
 /**
- * The first bare word of a command line, and the rest without it. None if a prompt is asked for by `-p`, since then
- * no word is a command.
+ * The first bare word of a command line, and the rest without it. None if a prompt is asked for by `-p`, before the word or
+ * behind it, since then no word is a command.
  */
 export function firstWord(
   argv: readonly string[],
   options: readonly OptionShape[],
 ): { word: string; rest: string[] } | undefined {
   const shapes = new Map(options.flatMap((option) => option.names.map((name) => [name, option] as const)));
+  let first: { word: string; rest: string[] } | undefined;
   for (let index = 0; index < argv.length; index += 1) {
     const word = argv[index] ?? "";
     const name = kebab(word, shapes);
-    if (word === "--" || PROMPT_NAMES.includes(name.replace(/=.*$/s, ""))) return undefined;
-    if (!word.startsWith("-")) return { word, rest: argv.toSpliced(index, 1) };
+    if (word === "--") return first;
+    if (PROMPT_NAMES.includes(name.replace(/=.*$/s, ""))) return undefined;
+    if (!word.startsWith("-")) first ??= { word, rest: argv.toSpliced(index, 1) };
     if (shapes.get(name)?.takesValue) index += 1;
   }
-  return undefined;
+  return first;
 }
 
 /** `--allowedTools=x` → `--allowed-tools=x`, where that is an option. */
