@@ -1,4 +1,4 @@
-import { chmodSync, linkSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, linkSync, readdirSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { AgentError } from "../protocol/errors.ts";
 import { codeOf } from "./private-folder.ts";
@@ -44,12 +44,12 @@ export interface SessionClaim {
  * @throws SessionBusyError if there is a writer, or another starter was faster; NoSocketsError where sockets cannot be made.
  */
 export async function claimSession(folder: string, id: string): Promise<SessionClaim> {
-  const sockets = new SocketFolder(folder);
+  const sockets = openFolder(folder);
   const name = `starter.${process.pid}-${process.hrtime.bigint().toString(36)}.sock`;
   let server: Server | undefined;
   try {
     await refuseIfAlive(folder, sockets, id);
-    server = await listen(sockets.pathOf(name), id);
+    server = await listen(sockets.pathOf(name));
     const number = await takeNumber(folder, sockets, name, id);
     tidyUp(folder, sockets, number);
     return claimOf(server, sockets, number);
@@ -57,7 +57,15 @@ export async function claimSession(folder: string, id: string): Promise<SessionC
     server?.close();
     rmSync(sockets.pathOf(name), { force: true });
     sockets.close();
-    throw error;
+    throw noClaim(error, folder, id);
+  }
+}
+
+function openFolder(folder: string): SocketFolder {
+  try {
+    return new SocketFolder(folder);
+  } catch (error) {
+    throw new NoSocketsError(error instanceof Error ? error.message : String(error), { cause: error });
   }
 }
 
@@ -104,7 +112,7 @@ async function takeNumber(folder: string, sockets: SocketFolder, name: string, i
   try {
     linkSync(sockets.pathOf(name), sockets.pathOf(workerSocket(number)));
   } catch (error) {
-    throw codeOf(error) === "EEXIST" ? new SessionBusyError(id) : noSockets(error, id);
+    throw codeOf(error) === "EEXIST" ? new SessionBusyError(id) : error;
   }
   // Whoever was slow may have taken a number that had already been taken, held and given back.
   if (highestNumber(folder) > number) {
@@ -124,10 +132,10 @@ function tidyUp(folder: string, sockets: SocketFolder, number: number): void {
   }
 }
 
-function listen(path: string, id: string): Promise<Server> {
+function listen(path: string): Promise<Server> {
   return new Promise((resolve, reject) => {
     const server = createServer({ allowHalfOpen: true });
-    server.once("error", (error) => reject(noSockets(error, id)));
+    server.once("error", (error) => reject(error));
     server.listen({ path }, () => {
       server.removeAllListeners("error");
       // A connection that could not be accepted is the other side's matter.
@@ -138,7 +146,7 @@ function listen(path: string, id: string): Promise<Server> {
         resolve(server.unref());
       } catch (error) {
         server.close();
-        reject(noSockets(error, id));
+        reject(error);
       }
     });
   });
@@ -158,9 +166,9 @@ function claimOf(server: Server, sockets: SocketFolder, number: number): Session
   };
 }
 
-function noSockets(error: unknown, id: string): Error {
+function noClaim(error: unknown, folder: string, id: string): Error {
   if (error instanceof AgentError) return error;
   // Whoever has become the writer clears away the names of all other starters.
-  if (codeOf(error) === "ENOENT") return new SessionBusyError(id);
+  if (codeOf(error) === "ENOENT" && existsSync(folder)) return new SessionBusyError(id);
   return new NoSocketsError(error instanceof Error ? error.message : String(error), { cause: error });
 }
