@@ -81,11 +81,22 @@ export class FileLogWriter implements LogWriter {
     // What this loads is loaded behind the first line.
     const { claimSession } = await import("../lock.ts");
     const { serveControl } = await import("../control.ts");
-    const claim = this.#claim ?? (await claimSession(this.#paths.folder, this.#id));
+    const claim = this.#claim ?? (await this.#unlessRemoved(claimSession(this.#paths.folder, this.#id)));
+    if (!claim) return;
     // The run may be over by now.
     if (this.#fd === undefined) return claim.release();
     this.#claim = claim;
     serveControl(claim.server, parseRequest, handle);
+  }
+
+  /** A session that was removed under its run is told where a line cannot be kept; that nobody finds it either is the same news. */
+  async #unlessRemoved(claim: Promise<SessionClaim>): Promise<SessionClaim | undefined> {
+    try {
+      return await claim;
+    } catch (error) {
+      if (statSync(this.#paths.events, { throwIfNoEntry: false })) throw error;
+      return undefined;
+    }
   }
 
   async describe(facts: SessionFacts): Promise<void> {
