@@ -93,6 +93,13 @@ describe("the options of runAgent", () => {
       heartbeatMs: 0,
       drainTimeoutMs: 0,
       deterministic: true,
+      resume: "deploy",
+      continue: true,
+      forkSession: true,
+      force: true,
+      sessionId: "019bc0fd-89c0-7c3e-9b5d-2f6a81d04e97",
+      name: "-n",
+      sessionPersistence: false,
     });
     expect(words).toHaveLength(Object.keys(FLAGS).length);
     const command = runCommand().exitOverride();
@@ -102,6 +109,9 @@ describe("the options of runAgent", () => {
       systemPrompt: "-a",
       tools: [""],
       deltas: false,
+      resume: "deploy",
+      name: "-n",
+      sessionPersistence: false,
     });
   });
 });

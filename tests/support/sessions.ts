@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { StreamCheck } from "../../src/consume/stream-check.ts";
 import type { LinefeedEvent } from "../../src/protocol/event.ts";
-import { runCli, temporaryFolder, type CliOptions, type CliRun } from "./cli.ts";
+import { runCli, scriptFile, temporaryFolder, type CliOptions, type CliRun } from "./cli.ts";
 import { parseLines } from "./lint.ts";
 
 /** A folder for the state of a few runs. */
@@ -33,6 +33,14 @@ export function newState(root = temporaryFolder()): State {
     run: (args, options = {}) => runCli(["--json", ...args], { ...options, env: { ...env, ...options.env } }),
   };
 }
+
+/** A message that asks for a command. */
+export const bash = (command: string) => ({
+  content: [{ type: "tool_use" as const, name: "Bash", input: { command } }],
+});
+
+/** A script of one answer. */
+export const hello = () => scriptFile(["Hello."]);
 
 /** The only session of a state. */
 export function onlyId(state: State): string {
