@@ -59,9 +59,8 @@ function stateOfResult({
       return "cancelled";
     case "limit":
       return "limit";
-    case "error":
-      return error?.code === "lost_worker" ? "crashed" : "failed";
     default:
-      return status satisfies never;
+      // Later versions may have further words; none of them is `ok`.
+      return error?.code === "lost_worker" ? "crashed" : "failed";
   }
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 
 /** A process, named for good: a number alone is used again. */
 export interface WriterProcess {
@@ -14,7 +14,7 @@ export function ownProcess(): WriterProcess {
 
 /** Whether the process still runs. Where there is no /proc, it may be another one with the same number. */
 export function stillRuns({ pid, start_time }: WriterProcess): boolean {
-  if (start_time !== null) return startTimeOf(pid) === start_time;
+  if (existsSync("/proc/self/stat")) return start_time !== null && startTimeOf(pid) === start_time;
   try {
     process.kill(pid, 0);
     return true;

@@ -104,6 +104,11 @@ describe("a state", () => {
     expect(stateOf(null, "alive", 0)).toBe("running");
   });
 
+  it("is failed for a last word of a later version that is none we know", async () => {
+    const later = TOOLS.replace('"status":"ok","exit_code":0', '"status":"postponed","exit_code":0');
+    expect(stateOf(await tailOf(later), "none", 0)).toBe("failed");
+  });
+
   it("is waiting when a run that has begun takes up no prompt", async () => {
     expect(stateOf(await tail(1), "alive", 100)).toBe("running");
     expect(stateOf(await tail(1), "alive", 60_000)).toBe("waiting");
