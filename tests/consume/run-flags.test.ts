@@ -95,12 +95,12 @@ describe("the options of runAgent", () => {
       heartbeatMs: 0,
       drainTimeoutMs: 0,
       deterministic: true,
-      resume: "a",
+      resume: "deploy",
       continue: true,
       forkSession: true,
-      sessionId: "00000000-0000-7000-8000-000000000000",
-      name: "n",
       force: true,
+      sessionId: "019bc0fd-89c0-7c3e-9b5d-2f6a81d04e97",
+      name: "-n",
       sessionPersistence: false,
     });
     expect(words).toHaveLength(Object.keys(FLAGS).length);
@@ -111,6 +111,9 @@ describe("the options of runAgent", () => {
       systemPrompt: "-a",
       tools: [""],
       deltas: false,
+      resume: "deploy",
+      name: "-n",
+      sessionPersistence: false,
     });
   });
 });

@@ -13,12 +13,7 @@ import {
   temporaryFolder,
 } from "../support/cli.ts";
 import { lint } from "../support/lint.ts";
-import { faultsOf, modesIn, newState, onlyId } from "../support/sessions.ts";
-
-const bash = (command: string) => ({
-  content: [{ type: "tool_use" as const, name: "Bash", input: { command } }],
-});
-const hello = () => scriptFile(["Hello."]);
+import { bash, faultsOf, hello, modesIn, newState, onlyId } from "../support/sessions.ts";
 
 describe("the log", () => {
   it("holds what stdout has, byte for byte", async () => {

@@ -15,12 +15,7 @@ import { answer } from "../../src/testing/index.ts";
 import { CLI, cleanEnv, ofType, resultOf, scriptFile, temporaryFolder } from "../support/cli.ts";
 import { lint } from "../support/lint.ts";
 import { provider, providerEnv } from "../support/provider.ts";
-import { faultsOf, newState, onlyId, type State } from "../support/sessions.ts";
-
-const bash = (command: string) => ({
-  content: [{ type: "tool_use" as const, name: "Bash", input: { command } }],
-});
-const hello = () => scriptFile(["Hello."]);
+import { bash, faultsOf, hello, newState, onlyId, type State } from "../support/sessions.ts";
 
 interface Sent {
   messages: { role: string; content: { type: string; id?: string; tool_use_id?: string; text?: string }[] }[];

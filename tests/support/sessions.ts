@@ -36,6 +36,14 @@ export function newState(root = temporaryFolder()): State {
   };
 }
 
+/** A message that asks for a command. */
+export const bash = (command: string) => ({
+  content: [{ type: "tool_use" as const, name: "Bash", input: { command } }],
+});
+
+/** A script of one answer. */
+export const hello = () => scriptFile(["Hello."]);
+
 /** The only session of a state. */
 export function onlyId(state: State): string {
   const [id, ...more] = state.ids();

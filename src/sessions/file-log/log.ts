@@ -18,12 +18,14 @@ export class FileLog implements EventLog {
 
   create(id: string, parent?: string): LogWriter {
     const paths = sessionPaths(this.#sessions, id);
+    let writer: FileLogWriter | undefined;
     try {
       makePrivateFolder(paths.folder);
-      const writer = new FileLogWriter(paths, id, "ax");
+      writer = new FileLogWriter(paths, id, "ax");
       if (parent !== undefined) keepAncestors(paths, sessionPaths(this.#sessions, parent), parent);
       return writer;
     } catch (error) {
+      writer?.close();
       if (codeOf(error) !== "EEXIST" && codeOf(causeOf(error)) !== "EEXIST") throw logError(error);
       throw new AgentError(
         "usage",
