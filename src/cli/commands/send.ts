@@ -13,7 +13,7 @@ const HELP = `
 A running session queues the prompt and answers it after those before it; one that has ended is carried on in the background, with
 the options of a run that stand behind the prompt. Prints the session's id once the prompt is taken up.
 
-Exit codes: 0 it is taken up, 1 it is not, 2 usage, 75 the session does not answer.
+Exit codes: 0 it is taken up, 1 it is not, 2 usage, 3 the session does not answer in time.
 
 Examples:
   linefeed send fix-tests "also run the linter"
