@@ -14,5 +14,6 @@ export function parseControlRequest(value: unknown): ControlRequest {
   const parsed = request.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw new AgentError("usage", `not a request: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}`);
+  const field = issue?.path.map(String).join(".") ?? "";
+  throw new AgentError("usage", `no request${field && `, at ${field}`}: ${issue?.message ?? "unknown"}`);
 }

@@ -1,9 +1,9 @@
-import type { Server, Socket } from "node:net";
-import { LineSplitter } from "../consume/lines.ts";
-import { AgentError } from "../protocol/errors.ts";
+import type { Socket } from "node:net";
+import { LineSplitter, type Line } from "../consume/lines.ts";
 import type { PromptContent } from "../protocol/content.ts";
-import { highestNumber, workerSocket } from "./lock.ts";
-import { SocketFolder, tryConnect } from "./socket-folder.ts";
+import { AgentError, ERROR_CODES, type ErrorCode } from "../protocol/errors.ts";
+import { cannotTell, connectToWriter, type SessionClaim } from "./lock.ts";
+import { SocketFolder } from "./socket-folder.ts";
 
 /** The longest message in either direction, in bytes: a prompt may hold images. */
 const MAX_MESSAGE_BYTES = 12 * 1024 * 1024;
@@ -19,7 +19,7 @@ export type ControlRequest =
   | { cmd: "send"; prompt: PromptContent; interrupt: boolean };
 
 /** `ok`: it was taken up. */
-export type ControlReply = { ok: true } | { ok: false; error: string };
+export type ControlReply = { ok: true } | { ok: false; error: { code: ErrorCode; message: string } };
 
 /** Answers one request. What it throws becomes the reply. */
 export type ControlHandler = (request: ControlRequest) => Promise<void> | void;
@@ -29,14 +29,20 @@ export type RequestParser = (value: unknown) => Promise<ControlRequest> | Contro
 
 /**
  * Answers the requests that come in over a session's socket: a JSON object a line, one reply each, in order. Whatever
- * comes in, it throws nothing, and no connection keeps the process alive.
+ * comes in, it throws nothing; a piece of a line is no request.
+ *
+ * A reply begins with a blank, sent before the request is acted on: it cannot be sent to who has hung up. So a request that
+ * was waited for in vain is not acted on later, when a stopped process goes on: who asked has long been told that it failed,
+ * and may have asked again.
  */
-export function serveControl(server: Server, parse: RequestParser, handle: ControlHandler): void {
-  server.on("connection", (socket) => {
-    socket.unref();
-    socket.on("error", () => socket.destroy());
+export function serveControl(
+  claim: Pick<SessionClaim, "serve">,
+  parse: RequestParser,
+  handle: ControlHandler,
+): void {
+  claim.serve((socket) => {
     socket.setTimeout(SILENT_MS, () => socket.destroy());
-    void answerAll(socket, parse, handle).catch(() => socket.destroy());
+    answerAll(socket, parse, handle).catch(() => socket.destroy());
   });
 }
 
@@ -45,23 +51,41 @@ async function answerAll(socket: Socket, parse: RequestParser, handle: ControlHa
   for await (const chunk of socket) {
     lines.push(asBytes(chunk));
     for (let line = lines.next(); line; line = lines.next()) {
-      const reply =
-        line.kind === "too_long"
-          ? { ok: false, error: `a request is ${MAX_MESSAGE_BYTES} bytes long at most` }
-          : await replyTo(line.text, parse, handle);
-      if (socket.writable) socket.write(`${JSON.stringify(reply)}\n`);
+      const reply = await replyTo(line, parse, async (request) => {
+        await write(socket, " ");
+        await handle(request);
+      });
+      await write(socket, `${JSON.stringify(reply)}\n`);
     }
   }
   socket.end();
 }
 
-async function replyTo(text: string, parse: RequestParser, handle: ControlHandler): Promise<ControlReply> {
+async function replyTo(line: Line, parse: RequestParser, handle: ControlHandler): Promise<ControlReply> {
   try {
-    await handle(await parse(JSON.parse(text)));
+    await handle(await parse(valueOf(line)));
     return { ok: true };
   } catch (error) {
-    return { ok: false, error: error instanceof Error ? error.message : String(error) };
+    const code = error instanceof AgentError ? error.code : "internal";
+    return { ok: false, error: { code, message: error instanceof Error ? error.message : String(error) } };
   }
+}
+
+function valueOf(line: Line): unknown {
+  if (line.kind === "too_long")
+    throw new AgentError("invalid_request", `a request may have ${MAX_MESSAGE_BYTES} bytes at most`);
+  try {
+    return JSON.parse(line.text);
+  } catch (cause) {
+    throw new AgentError("invalid_request", "a request is a JSON object on one line", { cause });
+  }
+}
+
+/** Resolves when the system has taken it. @throws the system's error, if the other side is gone. */
+function write(socket: Socket, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.write(text, (error) => (error ? reject(error) : resolve()));
+  });
 }
 
 export interface RequestOptions {
@@ -74,23 +98,25 @@ export interface RequestOptions {
  * Asks the writer of a session; resolves when it has taken the request up.
  *
  * @param folder the session's folder.
- * @throws AgentError `not_found` if there is no writer, `timeout` if it does not answer, `invalid_request` if it refuses; the
- * reason of the signal.
+ * @throws AgentError `not_found` if there is no writer, or it ends; `timeout` if it does not answer, and then it never acts on
+ * the request unless it had begun to; `io` if the system does not let us ask; what the writer refuses it with; the reason of
+ * the signal.
  */
 export async function requestControl(
   folder: string,
   id: string,
   request: ControlRequest,
-  { timeoutMs, signal }: RequestOptions,
+  options: RequestOptions,
 ): Promise<void> {
+  options.signal.throwIfAborted();
   const sockets = new SocketFolder(folder);
   try {
-    const number = highestNumber(folder);
-    const { listener, socket } = await tryConnect(sockets.pathOf(workerSocket(number)));
-    if (listener !== "alive") throw new AgentError("not_found", `session ${id} is not running`);
-    if (!socket) throw tooSlow(id);
-    const reply = await exchange(socket, request, { timeoutMs, signal }, id);
-    if (!reply.ok) throw new AgentError("invalid_request", reply.error);
+    const found = await connectToWriter(sockets);
+    if (found.presence === "unknown") throw cannotTell(id, found.code);
+    if (found.presence !== "alive") throw new AgentError("not_found", `session ${id} is not running`);
+    if (!found.socket) throw tooSlow(id);
+    const reply = await exchange(found.socket, request, options, id);
+    if (!reply.ok) throw new AgentError(reply.error.code, reply.error.message);
   } finally {
     sockets.close();
   }
@@ -107,39 +133,41 @@ function exchange(
     const settle = (action: () => void) => {
       clearTimeout(timer);
       signal.removeEventListener("abort", onAbort);
-      socket.removeAllListeners();
-      socket.on("error", () => undefined);
-      socket.destroy();
+      socket.off("data", onData).off("close", onClose).destroy();
       action();
     };
     const onAbort = () => settle(() => reject(signal.reason));
-    const timer = setTimeout(() => settle(() => reject(tooSlow(id))), timeoutMs);
-    const gone = () =>
+    // An error is followed by it.
+    const onClose = () =>
       settle(() => reject(new AgentError("not_found", `session ${id} ended before it answered`)));
-    signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted) return onAbort();
-    socket.on("error", gone);
-    socket.on("close", gone);
-    socket.on("data", (chunk) => {
+    const onData = (chunk: Buffer | string) => {
       lines.push(asBytes(chunk));
       const line = lines.next();
-      if (line?.kind === "text") settle(() => resolve(asReply(line.text)));
-    });
+      if (line) settle(() => resolve(asReply(line.text)));
+    };
+    const timer = setTimeout(() => settle(() => reject(tooSlow(id))), timeoutMs);
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) return onAbort();
+    socket.on("data", onData).on("close", onClose);
     socket.write(`${JSON.stringify(request)}\n`);
   });
 }
 
 function asReply(text: string): ControlReply {
   try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && "ok" in value) {
-      if (value.ok === true) return { ok: true };
-      if ("error" in value && typeof value.error === "string") return { ok: false, error: value.error };
+    const { ok, error }: { ok?: unknown; error?: { code?: unknown; message?: unknown } } = JSON.parse(text);
+    if (ok === true) return { ok };
+    if (typeof error?.message === "string") {
+      const code = ERROR_CODES.find((one) => one === error.code) ?? "invalid_request";
+      return { ok: false, error: { code, message: error.message } };
     }
   } catch {
     // It is said below.
   }
-  return { ok: false, error: "the session answered something that is no answer" };
+  return {
+    ok: false,
+    error: { code: "internal", message: "the session answered something that is no answer" },
+  };
 }
 
 function asBytes(chunk: Buffer | string): Buffer {

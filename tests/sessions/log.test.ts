@@ -87,6 +87,7 @@ describe("the log", () => {
         "events.jsonl",
         "meta.json",
         "output/toolu_fake_1_1.txt",
+        "worker.1.sock",
       ]);
       expect(new Set(files.map(([, mode]) => mode))).toEqual(new Set(["600"]));
       const folders = Object.entries(modes).filter(([name]) => !/\.\w+$/.test(name));

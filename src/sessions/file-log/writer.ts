@@ -86,7 +86,7 @@ export class FileLogWriter implements LogWriter {
     // The run may be over by now.
     if (this.#fd === undefined) return claim.release();
     this.#claim = claim;
-    serveControl(claim.server, parseRequest, handle);
+    serveControl(claim, parseRequest, handle);
   }
 
   /** A session that was removed under its run is told where a line cannot be kept; that nobody finds it either is the same news. */
