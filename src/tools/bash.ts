@@ -1,8 +1,7 @@
-import { accessSync, constants } from "node:fs";
-import { join } from "node:path";
 import * as z from "zod";
 import { CallGuard } from "./call-guard.ts";
 import { startChild, type Child } from "./child.ts";
+import { findExecutable } from "./executable.ts";
 import { OutputCollector, type CollectedOutput } from "./output.ts";
 import { markedEnvironment } from "./processes.ts";
 import { stdoutFirst } from "./stdout-first.ts";
@@ -82,17 +81,7 @@ function startShell(command: string, context: ToolContext): Promise<Child> {
 }
 
 function findShell(path = ""): string {
-  const folders = [...path.split(":").filter((folder) => folder.startsWith("/")), "/bin", "/usr/bin"];
-  return folders.map((folder) => join(folder, "bash")).find(isExecutable) ?? "/bin/sh";
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  return findExecutable("bash", path, ["/bin", "/usr/bin"]) ?? "/bin/sh";
 }
 
 function startFailure(error: unknown, cwd: string): string {

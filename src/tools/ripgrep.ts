@@ -1,8 +1,7 @@
-import { accessSync, constants } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
 import { CallGuard } from "./call-guard.ts";
 import { startChild, type Child } from "./child.ts";
+import { findExecutable, isExecutable } from "./executable.ts";
 import { markedEnvironment } from "./processes.ts";
 import { headOf, systemMessage } from "./text.ts";
 import type { ToolContext } from "./tool.ts";
@@ -80,7 +79,7 @@ let found: string | undefined;
  * @throws an error that says how to get one.
  */
 function ripgrepPath(path = ""): string {
-  found ??= packagedRipgrep() ?? ripgrepOnPath(path);
+  found ??= packagedRipgrep() ?? findExecutable("rg", path);
   if (found !== undefined) return found;
   throw new Error(
     `ripgrep is missing: install linefeed with its optional packages (${platformPackage()}), or put rg on the PATH`,
@@ -100,18 +99,4 @@ function packagedRipgrep(): string | undefined {
 
 function platformPackage(): string {
   return `@vscode/ripgrep-${process.platform}-${process.arch}`;
-}
-
-function ripgrepOnPath(path: string): string | undefined {
-  const folders = path.split(":").filter((folder) => folder.startsWith("/"));
-  return folders.map((folder) => join(folder, "rg")).find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
