@@ -24,7 +24,7 @@ export interface AttachOptions {
 }
 
 /** How a log ended: with a last word, without one and without a writer, or, not being followed, in the middle of a run. */
-export type LogEnd = { kind: "result"; line: string } | { kind: "lost"; lastSeq: number } | { kind: "open" };
+export type LogEnd = { kind: "result"; line: string } | { kind: "lost" } | { kind: "open" };
 
 /** The lines of a session's log: what is there, then what its writer appends, without a seam. */
 export class Attachment {
@@ -39,9 +39,8 @@ export class Attachment {
   /** What the log ended with, once {@link lines} has. */
   get end(): LogEnd {
     const { last } = this.#lines;
-    const head = last && headOf(last);
-    if (last && head?.type === "result") return { kind: "result", line: last.toString("utf8") };
-    return this.#options.follow ? { kind: "lost", lastSeq: head?.seq ?? 0 } : { kind: "open" };
+    if (last && headOf(last)?.type === "result") return { kind: "result", line: last.toString("utf8") };
+    return this.#options.follow ? { kind: "lost" } : { kind: "open" };
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { LineSplitter, type Line } from "../consume/lines.ts";
 import type { PromptContent } from "../protocol/content.ts";
-import { AgentError, ERROR_CODES, type ErrorCode } from "../protocol/errors.ts";
+import { AgentError, isErrorCode, type ErrorCode } from "../protocol/errors.ts";
 import { cannotTell, connectToWriter, type SessionClaim } from "./lock.ts";
 import { SocketFolder } from "./socket-folder.ts";
 
@@ -158,7 +158,7 @@ function asReply(text: string): ControlReply {
     const { ok, error }: { ok?: unknown; error?: { code?: unknown; message?: unknown } } = JSON.parse(text);
     if (ok === true) return { ok };
     if (typeof error?.message === "string") {
-      const code = ERROR_CODES.find((one) => one === error.code) ?? "invalid_request";
+      const code = typeof error.code === "string" && isErrorCode(error.code) ? error.code : "invalid_request";
       return { ok: false, error: { code, message: error.message } };
     }
   } catch {

@@ -120,9 +120,10 @@ async function look(
 async function hasWriter({ folder }: SessionPaths): Promise<boolean> {
   try {
     return await isAlive(folder);
-  } catch {
-    // No folder, or one that may not be entered: then nobody of us writes there.
-    return false;
+  } catch (error) {
+    // No folder, or one that may not be entered: then nobody of us writes there. Else (no descriptors left) nobody can
+    // tell, and what may be running counts as that.
+    return !["ENOENT", "ENOTDIR", "EACCES"].includes(codeOf(error));
   }
 }
 

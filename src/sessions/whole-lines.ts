@@ -31,11 +31,6 @@ export class WholeLines {
     return this.#last;
   }
 
-  /** The length of what follows it, in bytes. */
-  get openBytes(): number {
-    return this.#open.reduce((sum, piece) => sum + piece.length, 0);
-  }
-
   /** The lines that this piece completes, each with its LF; empty if it completes none. */
   push(piece: Buffer): Buffer {
     const end = piece.lastIndexOf(LF) + 1;
