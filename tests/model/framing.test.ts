@@ -107,7 +107,7 @@ describe.each(Object.entries(DIALECTS))(
       for (const outcome of outcomes) expect(essence(outcome)).toEqual(right);
     });
 
-    it("PR-13: any text in deltas of any size, cut anywhere, is what the provider meant", async () => {
+    it("PR-13: whatever text in deltas of whatever size, cut anywhere, is what the provider meant", async () => {
       const anyText = fc.string({ unit: "grapheme", minLength: 1, maxLength: 80 });
       await fc.assert(
         fc.asyncProperty(

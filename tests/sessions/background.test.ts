@@ -1,19 +1,18 @@
 import { execFileSync, spawn } from "node:child_process";
-import {
-  appendFileSync,
-  existsSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { isAlive } from "../../src/sessions/lock.ts";
 import { CLI, cleanEnv, resultOf, runCli, runShell, scriptFile } from "../support/cli.ts";
-import { faultsOf, newState, type State } from "../support/sessions.ts";
+import {
+  beginInBackground,
+  faultsOf,
+  killWithTest,
+  newState,
+  writerOf,
+  type State,
+} from "../support/sessions.ts";
 
 const SLEEP = {
   content: [
@@ -22,50 +21,8 @@ const SLEEP = {
   ],
 };
 const text = (run: { stdout: Buffer }) => run.stdout.toString("utf8");
-const states: State[] = [];
-
-/** Whatever a test leaves running is ended with it. */
-afterEach(async () => {
-  for (const state of states.splice(0)) {
-    for (const id of state.ids()) {
-      const pid = pidOf(state, id);
-      if (pid !== undefined) process.kill(pid, "SIGKILL");
-    }
-  }
-});
-
-function state(): State {
-  const made = newState();
-  states.push(made);
-  return made;
-}
-
-/** The worker of a session, found as the holder of its log. */
-function pidOf(state: State, id: string): number | undefined {
-  try {
-    const found = execFileSync("bash", [
-      "-c",
-      `for p in /proc/[0-9]*; do ls -l $p/fd 2>/dev/null | grep -q -- "-> ${state.log(id)}$" && echo \${p#/proc/}; done; true`,
-    ]);
-    const [pid] = found.toString("utf8").split("\n").filter(Boolean).map(Number);
-    return pid;
-  } catch {
-    return undefined;
-  }
-}
-
-async function begin(
-  state: State,
-  answers: Parameters<typeof scriptFile>[0],
-  more: string[] = [],
-): Promise<string> {
-  const args = ["--bg", "-p", "go", "--fake", scriptFile(answers), "--allowed-tools", "Bash", ...more];
-  const run = await runCli(args, { env: state.env });
-  expect(run).toMatchObject({ code: 0, stderr: "" });
-  const id = text(run).trim();
-  expect(id).toMatch(/^[0-9a-f-]{36}$/);
-  return id;
-}
+/** The worker of a session. */
+const pidOf = (state: State, id: string): number => writerOf(state, id).pid;
 
 async function untilEnded(state: State, id: string): Promise<void> {
   while (await isAlive(state.folder(id))) await delay(20);
@@ -76,8 +33,8 @@ const attach = (state: State, args: string[], during?: Parameters<typeof runCli>
 
 describe("--bg", () => {
   it("BG-17: prints an id at once; attach prints the very lines of the log and exits as the run did", async () => {
-    const here = state();
-    const id = await begin(here, ["Hello."]);
+    const here = newState();
+    const id = await beginInBackground(here, ["Hello."]);
     const run = await attach(here, [id]);
     expect(run).toMatchObject({ code: 0, stderr: "" });
     expect(run.stdout.equals(readFileSync(here.log(id)))).toBe(true);
@@ -86,7 +43,7 @@ describe("--bg", () => {
   });
 
   it("prints the session line as its one answer under jsonl", async () => {
-    const here = state();
+    const here = newState();
     const args = ["--bg", "-p", "go", "--json", "--name", "tidy", "--fake", scriptFile(["Hello."])];
     const run = await runCli(args, { env: here.env });
     expect(run.events).toMatchObject([{ type: "session", seq: 0, name: "tidy" }]);
@@ -101,7 +58,7 @@ describe("--bg", () => {
     ["a session that is not kept", ["--no-session-persistence"], /kept/],
     ["a wrong flag", ["--max-steps", "many"], /--max-steps/],
   ])("fails in the foreground for %s", async (_name, more, message) => {
-    const here = state();
+    const here = newState();
     const given = more.includes("--fake") || more.length === 0 ? [] : ["--fake", scriptFile(["Hello."])];
     const run = await runCli(["--bg", "-p", "go", ...given, ...more], { env: here.env });
     expect(run.code).toBe(2);
@@ -111,7 +68,7 @@ describe("--bg", () => {
   });
 
   it("returns to a shell that waits for the end of its output, and holds nothing of it", async () => {
-    const here = state();
+    const here = newState();
     const script = scriptFile([SLEEP]);
     const run = await runShell(
       `id=$($LINEFEED --bg -p go --allowed-tools Bash --fake ${script}) && echo "$id" | cat`,
@@ -120,6 +77,7 @@ describe("--bg", () => {
       },
     );
     const id = text(run).trim();
+    killWithTest(here, id);
     expect(await isAlive(here.folder(id))).toBe(true);
     const pid = pidOf(here, id);
     const open = execFileSync("bash", ["-c", `ls -l /proc/${pid}/fd | awk '{print $NF}'`]).toString("utf8");
@@ -129,7 +87,7 @@ describe("--bg", () => {
   });
 
   it("BG-10: lives on when its terminal hangs up, and when it is told so", async () => {
-    const here = state();
+    const here = newState();
     const script = scriptFile([SLEEP]);
     const command = `${process.execPath} ${CLI} --bg -p go --allowed-tools Bash --fake ${script}`;
     const terminal = spawn("script", ["-qfec", command, "/dev/null"], {
@@ -138,17 +96,18 @@ describe("--bg", () => {
     });
     await new Promise((done) => terminal.once("exit", done));
     const [id = ""] = here.ids();
-    const pid = pidOf(here, id) ?? 0;
-    process.kill(pid, "SIGHUP");
+    killWithTest(here, id);
+    process.kill(pidOf(here, id), "SIGHUP");
     await delay(200);
     expect(await isAlive(here.folder(id))).toBe(true);
   });
 
   it("keeps keys out of the environment of the worker", async () => {
-    const here = state();
+    const here = newState();
     const args = ["--bg", "-p", "go", "--base-url", "http://127.0.0.1:9", "--max-retries", "6"];
     const run = await runCli(args, { env: { ...here.env, ANTHROPIC_API_KEY: "sk-ant-secret-123" } });
     const id = text(run).trim();
+    killWithTest(here, id);
     const pid = pidOf(here, id);
     expect(readFileSync(`/proc/${pid}/environ`, "utf8")).not.toContain("sk-ant-secret-123");
     expect(readFileSync(here.log(id), "utf8")).not.toContain("sk-ant-secret-123");
@@ -157,12 +116,12 @@ describe("--bg", () => {
 
 describe("attach", () => {
   it("BG-03: ends with a synthetic result when the writer was killed, while attached and afterwards", async () => {
-    const here = state();
-    const id = await begin(here, [SLEEP]);
+    const here = newState();
+    const id = await beginInBackground(here, [SLEEP]);
     const following = attach(here, [id], {
       during: (child) =>
         child.stdout?.once("data", () => {
-          process.kill(pidOf(here, id) ?? 0, "SIGKILL");
+          process.kill(pidOf(here, id), "SIGKILL");
         }),
     });
     for (const run of [await following, await attach(here, [id])]) {
@@ -182,8 +141,8 @@ describe("attach", () => {
   });
 
   it("BG-11: leaving it never stops the run", async () => {
-    const here = state();
-    const id = await begin(here, [SLEEP]);
+    const here = newState();
+    const id = await beginInBackground(here, [SLEEP]);
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
       const run = await attach(here, [id], {
         during: (child) => child.stdout?.once("data", () => child.kill(signal)),
@@ -194,8 +153,8 @@ describe("attach", () => {
   });
 
   it("BG-02, BG-08: replays a run that has ended, from the start, from a number, or the last lines", async () => {
-    const here = state();
-    const id = await begin(here, ["Hello there, all of you."]);
+    const here = newState();
+    const id = await beginInBackground(here, ["Hello there, all of you."]);
     await untilEnded(here, id);
     const lines = readFileSync(here.log(id), "utf8").split("\n").slice(0, -1);
     const print = async (...args: string[]) =>
@@ -212,8 +171,8 @@ describe("attach", () => {
   });
 
   it("--no-follow prints what is there of a run that goes on", async () => {
-    const here = state();
-    const id = await begin(here, [SLEEP]);
+    const here = newState();
+    const id = await beginInBackground(here, [SLEEP]);
     const run = await attach(here, [id, "--no-follow"]);
     expect(run.code).toBe(0);
     expect(run.events[0]?.type).toBe("init");
@@ -221,10 +180,10 @@ describe("attach", () => {
   });
 
   it("BG-01, BG-14: loses and repeats nothing while the writer writes thousands of lines, slow and stopped readers too", async () => {
-    const here = state();
+    const here = newState();
     const words = "word ".repeat(6000);
     const script = { chunk_characters: 5, delay_ms: 0, answers: [words, words] };
-    const id = await begin(here, script, ["--coalesce-ms", "0"]);
+    const id = await beginInBackground(here, script, ["--coalesce-ms", "0"]);
     const readers = await Promise.all(
       Array.from({ length: 20 }, async (_, n) => {
         await delay(n * 15);
@@ -246,18 +205,15 @@ describe("attach", () => {
   });
 
   it("BG-05: hands on whole lines only, however they are written", async () => {
-    const here = state();
-    const id = await begin(here, ["Hello."]);
+    const here = newState();
+    const id = await beginInBackground(here, ["Hello."]);
     await untilEnded(here, id);
     const bytes = readFileSync(here.log(id));
-    writeFileSync(here.log(id), "");
-    const following = attach(here, [id, "--no-follow"]);
-    await following;
-    for (let at = 0; at < bytes.length; at += 100) {
-      appendFileSync(here.log(id), bytes.subarray(at, at + 100));
+    for (const length of [0, 1, 100, bytes.indexOf(10), bytes.indexOf(10) + 1, 700, bytes.length - 1]) {
+      writeFileSync(here.log(id), bytes.subarray(0, length));
       const printed = (await attach(here, [id, "--no-follow"])).stdout;
-      expect(printed.length === 0 || printed.at(-1) === 10).toBe(true);
-      if (at > 1000) break;
+      const whole = bytes.subarray(0, bytes.subarray(0, length).lastIndexOf(10) + 1);
+      expect(printed.equals(whole), `${length} bytes`).toBe(true);
     }
   });
 
@@ -273,9 +229,9 @@ describe("attach", () => {
       /replaced/,
     ],
   ])("BG-04: says so when the log is %s under it", async (_name, harm, message) => {
-    const here = state();
-    const id = await begin(here, [SLEEP]);
-    const pid = pidOf(here, id) ?? 0;
+    const here = newState();
+    const id = await beginInBackground(here, [SLEEP]);
+    const pid = pidOf(here, id);
     const run = await attach(here, [id], {
       during: (child) => child.stdout?.once("data", () => harm(here.log(id))),
     });
@@ -287,7 +243,7 @@ describe("attach", () => {
   it.each([["nope"], [""], ["../../x"], ["00000000-0000-7000-8000-000000000000"]])(
     "BG-06: an id that does not exist is an error at once: %j",
     async (id) => {
-      const run = await attach(state(), [id]);
+      const run = await attach(newState(), [id]);
       expect(run.code).toBe(2);
       expect(run.stderr).toMatch(/^linefeed: .*\[usage\]\n$/);
     },
@@ -296,14 +252,14 @@ describe("attach", () => {
 
 describe("send", () => {
   it("queues prompts in a session that waits, and carries on one that has ended", async () => {
-    const here = state();
-    const id = await begin(here, ["One.", "Two.", "Three."], ["--keep-open"]);
+    const here = newState();
+    const id = await beginInBackground(here, ["One.", "Two.", "Three."], ["--keep-open"]);
     const send = (...args: string[]) => runCli(["send", id, ...args], { env: here.env });
     for (const prompt of ["second", "third"])
       expect(await send(prompt)).toMatchObject({ code: 0, stderr: "" });
     while (!readFileSync(here.log(id), "utf8").includes('"turn":3,"status":"ok"')) await delay(20);
     expect(await send("more", "--max-steps", "3")).toMatchObject({ code: 2 });
-    process.kill(pidOf(here, id) ?? 0, "SIGTERM");
+    process.kill(pidOf(here, id), "SIGTERM");
     await untilEnded(here, id);
     expect((await attach(here, [id])).code).toBe(143);
     expect(await send("again", "--fake", scriptFile(["Four."]))).toMatchObject({ code: 0, stderr: "" });
@@ -313,8 +269,8 @@ describe("send", () => {
   });
 
   it("--interrupt ends the turn and not the run", async () => {
-    const here = state();
-    const id = await begin(here, [SLEEP, "Instead."]);
+    const here = newState();
+    const id = await beginInBackground(here, [SLEEP, "Instead."]);
     while (!readFileSync(here.log(id), "utf8").includes("tool_start")) await delay(20);
     const sent = await runCli(["send", id, "--interrupt", "stop that"], { env: here.env });
     expect(sent).toMatchObject({ code: 0, stderr: "" });
@@ -328,8 +284,8 @@ describe("send", () => {
   });
 
   it("is refused by a blank prompt, and one that is several words", async () => {
-    const here = state();
-    const id = await begin(here, [SLEEP]);
+    const here = newState();
+    const id = await beginInBackground(here, [SLEEP]);
     for (const words of [[id], [id, " "], [id, "two", "words"]])
       expect(await runCli(["send", ...words], { env: here.env })).toMatchObject({ code: 2 });
   });
@@ -337,8 +293,8 @@ describe("send", () => {
 
 describe("a running session", () => {
   it("LG-03: is refused to every other writer, in words that help", async () => {
-    const here = state();
-    const id = await begin(here, [SLEEP]);
+    const here = newState();
+    const id = await beginInBackground(here, [SLEEP]);
     for (const more of [[], ["--bg"]]) {
       const run = await here.run(["--resume", id, "-p", "x", "--fake", scriptFile(["x"]), ...more]);
       expect(run.code).toBe(2);

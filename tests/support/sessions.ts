@@ -92,6 +92,12 @@ export async function beginInBackground(
   const run = await runCli(args, { env: state.env });
   const id = run.stdout.toString("utf8").trim();
   if (run.code !== 0) throw new Error(`it could not be started: ${run.stderr}`);
+  killWithTest(state, id);
+  return id;
+}
+
+/** A session's worker is killed when the test is over, if it still runs then. */
+export function killWithTest(state: State, id: string): void {
   const { pid } = writerOf(state, id);
   onTestFinished(() => {
     try {
@@ -100,7 +106,6 @@ export async function beginInBackground(
       // It has ended.
     }
   });
-  return id;
 }
 
 /** The process that a session's meta file names. */
