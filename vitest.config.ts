@@ -27,7 +27,7 @@ export default defineConfig({
         test: {
           name: "process",
           include: [
-            "tests/{cli,promises,faults,run,docs,sessions}/**/*.test.ts",
+            "tests/{cli,promises,faults,run,docs,sessions,soak}/**/*.test.ts",
             "tests/consume/process/**/*.test.ts",
             "tests/{architecture,package}.test.ts",
           ],
