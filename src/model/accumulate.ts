@@ -118,16 +118,20 @@ export class Accumulator {
   }
 }
 
-function build({ start, signature }: Block, text: string): ContentBlock {
+/** A complete block; what is recorded of it is what is printed, hence without lone surrogates. */
+function build(block: Block, text: string): ContentBlock {
+  return wellFormed(asSent(block, text));
+}
+
+function asSent({ start, signature }: Block, text: string): ContentBlock {
   switch (start.type) {
     case "text":
-      return { type: "text", text: wellFormed(text) };
+      return { type: "text", text };
     case "thinking": {
-      const thinking = wellFormed(text);
       const signed = signature.join("");
       return signed === ""
-        ? { type: "thinking", thinking }
-        : { type: "thinking", thinking, signature: signed };
+        ? { type: "thinking", thinking: text }
+        : { type: "thinking", thinking: text, signature: signed };
     }
     case "tool_use":
       return toolUse(start.id, start.name, text);
@@ -146,13 +150,13 @@ function givenInput(start: BlockStart): string | undefined {
 }
 
 function toolUse(id: string, name: string, text: string): ToolUseBlock {
-  const call = { type: "tool_use", id: wellFormed(id), name: wellFormed(name) } as const;
+  const call = { type: "tool_use", id, name } as const;
   const input = text.trim() === "" ? {} : parseObject(text);
-  return input === undefined ? unusable({ ...call, input }, text) : { ...call, input: wellFormed(input) };
+  return input === undefined ? unusable({ ...call, input: {} }, text) : { ...call, input };
 }
 
 function unusable(call: ToolUseBlock, text: string): ToolUseBlock {
-  return { ...call, input: {}, invalid_json: wellFormed(text) };
+  return { ...call, input: {}, invalid_json: text };
 }
 
 /** The object that `text` holds, exactly as `JSON.parse` gives it; undefined if there is none. */
