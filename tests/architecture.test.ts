@@ -169,6 +169,14 @@ describe("the start of the built command", () => {
     expect(inputsFrom("src/cli/main.ts")).toEqual(["src/cli/main.ts", "src/run/version.ts"]);
   });
 
+  it("no package is loaded on use from the bundle: one in CommonJS would lose its names", () => {
+    const loaded = Object.values(outputs).flatMap(({ imports }) =>
+      imports.filter(({ kind, external }) => kind === "dynamic-import" && external !== true),
+    );
+    const sources = loaded.map(({ path }) => outputs[path]?.entryPoint ?? "");
+    expect(sources.filter((source) => !source.startsWith("src/"))).toEqual([]);
+  });
+
   it("`init` is printed without zod, undici and the SSE parser", () => {
     const inputs = inputsFrom("src/cli/program.ts");
     expect(inputs).toContain("src/run/run.ts");

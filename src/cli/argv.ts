@@ -26,6 +26,9 @@ export function normalizeArgv(argv: readonly string[], options: readonly OptionS
     } else if (option === "--json") {
       // A plain synonym: of several formats the last one counts.
       normal.push("--output-format=jsonl");
+    } else if (option === "--debug") {
+      // Its file is always tied to it, so that it takes no prompt for one.
+      normal.push("--debug=");
     } else if (PROMPT_NAMES.includes(option)) {
       const next = argv[index + 1];
       if (next !== undefined && isPrompt(next, shapes)) {

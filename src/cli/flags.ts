@@ -59,6 +59,8 @@ export interface RunFlags {
   replaySpeed?: number;
   record?: string;
   deterministic?: true;
+  /** Where to tell what goes on; true: on stderr. */
+  debug?: true | string;
   keepOpen?: true;
   bg?: true;
   continue?: true;
@@ -78,7 +80,7 @@ const PROVIDERS = ["anthropic", "openai", "fake"] as const;
 const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 
 /** Options of the design that later versions bring; until then they are refused by name. */
-const LATER_OPTIONS = ["--store <url>", "--debug [file]", "--permission-prompt-tool <tool>"];
+const LATER_OPTIONS = ["--store <url>", "--permission-prompt-tool <tool>"];
 
 /** Names, flags and help of a run; the only place that knows commander. */
 export function runCommand(): Command {
@@ -222,6 +224,9 @@ function outputOptions(): Option[] {
     new Option("--drain-timeout <time>", "after a signal, wait so long for a reader that takes nothing")
       .argParser(parseDuration)
       .default(DEFAULTS.drainTimeoutMs, "10s"),
+    new Option("--debug [file]", "tell on stderr, or with --debug=FILE in a file, what goes on").argParser(
+      (file) => file || true,
+    ),
     new Option("--deterministic", "fixed ids and times, merging by rule: the same lines with every run"),
   ];
 }

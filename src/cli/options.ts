@@ -1,4 +1,5 @@
 import { AgentError } from "../protocol/errors.ts";
+import { debugRun, type DebugLog } from "../run/debug-log.ts";
 import { realFolder } from "../run/folders.ts";
 import type { RunOptions } from "../run/options.ts";
 import { isToolName, TOOL_NAMES, type ToolName } from "../tools/registry.ts";
@@ -63,6 +64,7 @@ export async function checkOptions(
     environment: env,
     record: flags.record === undefined ? undefined : await recordTarget(flags.record),
     deterministic: flags.deterministic ?? false,
+    debug: flags.debug === undefined ? undefined : await openDebug(flags.debug),
   };
 }
 
@@ -71,12 +73,14 @@ export function complete(
   { session, notices: ofSession }: OpenSession,
   { prompts, notices }: Prompts,
 ): RunOptions {
-  return {
+  const whole = {
     ...options,
     session,
     prompts,
     notices: [...ofSession, ...notices, ...ruleNotices(options)],
   };
+  if (options.debug) debugRun(options.debug, whole);
+  return whole;
 }
 
 function toolNames(lists: string[] | undefined): ToolName[] {
@@ -92,6 +96,11 @@ function toolNames(lists: string[] | undefined): ToolName[] {
 async function recordTarget(path: string): Promise<string> {
   const { checkRecordFile } = await import("../run/record-file.ts");
   return checkRecordFile(path);
+}
+
+async function openDebug(target: true | string): Promise<DebugLog> {
+  const { openDebugLog } = await import("./debug.ts");
+  return openDebugLog(target);
 }
 
 function textOption(flag: string, text: string | undefined, file: string | undefined): string | undefined {

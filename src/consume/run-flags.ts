@@ -65,6 +65,8 @@ export interface RunFlags {
   drainTimeoutMs?: number | undefined;
   /** Fixed ids and times: the same lines with every run. */
   deterministic?: boolean | undefined;
+  /** The path of a file to which linefeed tells what goes on, for whoever looks for a fault. */
+  debug?: string | undefined;
   /** Carries a session on: its id, a piece of its id, or its name. */
   resume?: string | undefined;
   /** Carries on the session of the folder that was written to last. */
@@ -118,6 +120,7 @@ export const FLAGS = {
   heartbeatMs: ["--heartbeat", "ms"],
   drainTimeoutMs: ["--drain-timeout", "ms"],
   deterministic: ["--deterministic", "on"],
+  debug: ["--debug", "text"],
   resume: ["--resume", "text"],
   continue: ["--continue", "on"],
   forkSession: ["--fork-session", "on"],

@@ -76,7 +76,7 @@ export class HttpCall {
    * @throws {ModelError} for any answer that is no event stream.
    */
   async open(transport: Transport, body: object): Promise<void> {
-    const answer = await this.#send(transport, body);
+    const answer = safe(await this.#send(transport, body), this.#context);
     this.#requestId = firstOf(answer, this.#dialect.requestIdHeaders);
     // Whoever reads is told of errors; those that come when nobody reads any more belong to nobody.
     answer.body.on("error", () => undefined);
@@ -134,9 +134,10 @@ export class HttpCall {
     if (this.#signal.aborted)
       return new ModelError("cancelled", "the model call was cancelled", { provider });
     const error = thrown instanceof ModelError ? thrown : unexpected(thrown);
+    const requestId = error.requestId ?? this.#requestId;
     return reworded(error, redact(error.message), {
       provider,
-      requestId: error.requestId ?? this.#requestId,
+      requestId: requestId === null ? null : redact(requestId),
       usage: error.usage ?? this.#decoder.usage,
     });
   }
@@ -197,6 +198,15 @@ async function within(ms: number, reading: Promise<Uint8Array | undefined>): Pro
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Servers have been seen to quote a key in their headers too. */
+function safe(answer: PostAnswer, { redact }: ErrorContext): PostAnswer {
+  const get = (name: string) => {
+    const value = answer.headers.get(name);
+    return value === null ? null : redact(value);
+  };
+  return { ...answer, headers: { get } };
 }
 
 function firstOf({ headers }: PostAnswer, names: readonly string[]): string | null {

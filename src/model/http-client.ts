@@ -1,5 +1,6 @@
 import { ModelError, type ModelChunk, type ModelClient, type ModelRequest } from "./client.ts";
 import type { ErrorContext } from "./endpoint.ts";
+import { traced, type Trace } from "./traced.ts";
 import { HttpCall, type AnswerDecoder, type Dialect, type Transport } from "./http-call.ts";
 
 export interface HttpModelClient extends ModelClient {
@@ -22,6 +23,7 @@ export interface HttpProvider {
   /** @throws {ModelError} `config` or `authentication` if the options make no sense. */
   connect(): Promise<Transport>;
   exchange(request: ModelRequest): Exchange;
+  trace?: Trace | undefined;
 }
 
 /** The port to a provider that answers a POST with server-sent events. */
@@ -75,7 +77,13 @@ export class HttpClient implements HttpModelClient {
   }
 
   #load(): Promise<Transport> {
-    this.#transport ??= this.#http.connect();
+    this.#transport ??= this.#connect();
     return this.#transport;
+  }
+
+  async #connect(): Promise<Transport> {
+    const { trace, context } = this.#http;
+    const transport = await this.#http.connect();
+    return trace ? traced(transport, context.host, (text) => trace(context.redact(text))) : transport;
   }
 }

@@ -67,20 +67,23 @@ class KeptConnectionError extends Error {
   }
 }
 
-async function loadProxied({ http, https, noProxy }: ProxyOptions): Promise<Post> {
-  const { EnvHttpProxyAgent, request } = await import("undici");
-  const settings = { httpProxy: http ?? "", httpsProxy: https ?? "", noProxy: noProxy ?? "" };
-  let dispatcher: InstanceType<typeof EnvHttpProxyAgent>;
-  try {
-    dispatcher = new EnvHttpProxyAgent({ ...settings, headersTimeout: 0, bodyTimeout: 0 });
-  } catch {
-    throw new ModelError("config", "the proxy is no http(s) URL; check HTTP_PROXY and HTTPS_PROXY");
+async function loadProxied({ http = "", https = "", noProxy = "" }: ProxyOptions): Promise<Post> {
+  for (const proxy of [http, https]) {
+    if (proxy !== "" && !isHttpUrl(proxy))
+      throw new ModelError("config", "the proxy is no http(s) URL; check HTTP_PROXY and HTTPS_PROXY");
   }
+  const { EnvHttpProxyAgent, request } = await import("undici");
+  const settings = { httpProxy: http, httpsProxy: https, noProxy, headersTimeout: 0, bodyTimeout: 0 };
+  const dispatcher = new EnvHttpProxyAgent(settings);
   return async ({ url, headers, body, signal }) => {
     const answer = await request(url, { method: "POST", headers, body, signal, dispatcher });
     const reader = headerReader(answer.headers);
     return { status: answer.statusCode, headers: reader, body: await decoded(answer.body, reader) };
   };
+}
+
+function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
 function headerReader(headers: Record<string, string | string[] | undefined>): HeaderReader {

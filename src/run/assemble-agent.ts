@@ -19,7 +19,7 @@ export async function assembleAgent(
   random: () => number,
   instructions: readonly Instructions[],
 ): Promise<{ agent: Agent; recording: Recording | undefined }> {
-  const client = await createClient(options.provider);
+  const client = await createClient(options.provider, options.debug);
   const recording = await openRecording(client, options, workshop);
   const agent = new Agent({
     client: recording?.client ?? client,

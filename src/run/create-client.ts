@@ -1,11 +1,16 @@
 import { createAnthropicClient } from "../model/anthropic/client.ts";
 import type { ModelClient } from "../model/client.ts";
 import { createScriptedClient } from "../model/scripted/client.ts";
+import type { DebugLog } from "./debug-log.ts";
 import type { ProviderOptions } from "./options.ts";
 import { VERSION } from "./version.ts";
 
 /** The client of a provider, ready for its first call. */
-export async function createClient(provider: ProviderOptions): Promise<ModelClient> {
+export async function createClient(
+  provider: ProviderOptions,
+  debug: DebugLog | undefined,
+): Promise<ModelClient> {
+  const trace = debug && ((text: string) => debug("http", text));
   switch (provider.name) {
     case "anthropic": {
       const client = createAnthropicClient({
@@ -14,6 +19,7 @@ export async function createClient(provider: ProviderOptions): Promise<ModelClie
         baseURL: provider.baseUrl,
         proxy: provider.proxy,
         userAgent: `linefeed/${VERSION}`,
+        trace,
       });
       await client.preload();
       return client;
@@ -25,6 +31,7 @@ export async function createClient(provider: ProviderOptions): Promise<ModelClie
         baseURL: provider.baseUrl,
         proxy: provider.proxy,
         userAgent: `linefeed/${VERSION}`,
+        trace,
       });
       await client.preload();
       return client;

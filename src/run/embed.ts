@@ -230,6 +230,7 @@ function settle(options: AgentOptions): Settled {
     environment,
     record: undefined,
     deterministic: false,
+    debug: undefined,
   };
 }
 

@@ -6,6 +6,7 @@ import type { EventBodyOf } from "../protocol/event.ts";
 import type { PermissionMode } from "../protocol/words.ts";
 import type { LogWriter } from "../sessions/event-log.ts";
 import type { PromptStream } from "./prompts.ts";
+import type { DebugLog } from "./debug-log.ts";
 import type { OfferedTool } from "./tool-set.ts";
 
 /** Proxies to send requests through. */
@@ -93,4 +94,6 @@ export interface RunOptions {
   record: string | undefined;
   /** Whether nothing that depends on time or chance may show: the lines are the same with every run. */
   deterministic: boolean;
+  /** Is told what goes on; undefined where nobody asked. */
+  debug: DebugLog | undefined;
 }

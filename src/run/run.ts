@@ -10,6 +10,7 @@ import { exitCodeOf, statusOf } from "../protocol/exit-codes.ts";
 import type { SignalName } from "../protocol/words.ts";
 import { ActiveClock } from "./active-clock.ts";
 import type { Cancellation } from "./cancellation.ts";
+import { debugEvent } from "./debug-log.ts";
 import { TimelessClock } from "./deterministic.ts";
 import { initOf } from "./first-line.ts";
 import { Heartbeat } from "./heartbeat.ts";
@@ -286,6 +287,7 @@ class Run {
     if (this.#closed) return;
     this.#tally.apply(body);
     this.#heartbeat.apply(body);
+    if (this.#options.debug) debugEvent(this.#options.debug, body);
     if (!this.#options.deltas && isDelta(body)) return;
     this.#window.push(body);
   }

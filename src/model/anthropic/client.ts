@@ -21,6 +21,7 @@ export function createAnthropicClient(options: AnthropicOptions): AnthropicModel
     },
     dialect: ANTHROPIC_DIALECT,
     connect: () => createTransport(options),
+    trace: options.trace,
     exchange: (request) => ({
       body: () => toBody(request),
       decoder: (context) => new AnthropicDecoder(context),

@@ -1,4 +1,5 @@
 import type { ProxyOptions } from "../http-post.ts";
+import type { Trace } from "../traced.ts";
 
 /** Where and as whom to ask. Nothing is taken from the environment or from files. */
 export interface AnthropicOptions {
@@ -10,4 +11,6 @@ export interface AnthropicOptions {
   proxy?: ProxyOptions | undefined;
   /** Default `linefeed`. */
   userAgent?: string | undefined;
+  /** Is told of each request what becomes of it; keys are taken out. */
+  trace?: Trace | undefined;
 }

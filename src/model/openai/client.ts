@@ -27,6 +27,7 @@ export function createOpenAIClient(options: OpenAIOptions): OpenAIModelClient {
     },
     dialect: OPENAI_DIALECT,
     connect: () => createTransport(options),
+    trace: options.trace,
     exchange: (request) => exchangeFor(request, learned),
   });
 }

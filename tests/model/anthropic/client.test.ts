@@ -1,9 +1,8 @@
-import { createServer } from "node:http";
-import { connect, type AddressInfo } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createAnthropicClient } from "../../../src/model/anthropic/client.ts";
 import { answer } from "../../../src/testing/index.ts";
 import { collect, request, withProvider } from "../../support/model-calls.ts";
+import { withProxy } from "../../support/proxy.ts";
 import { ask, KEY } from "./support.ts";
 
 const HELLO = answer().text("Hello").done();
@@ -169,27 +168,6 @@ describe("the environment", () => {
 });
 
 describe("a proxy", () => {
-  /** A proxy that tunnels, and counts. */
-  async function withProxy<T>(use: (proxy: { url: string; tunnels: string[] }) => Promise<T>): Promise<T> {
-    const tunnels: string[] = [];
-    const server = createServer((_, response) => response.writeHead(501).end());
-    server.on("connect", (head, socket) => {
-      tunnels.push(head.url ?? "");
-      const { port } = new URL(`http://${head.url}`);
-      const target = connect(Number(port), "127.0.0.1", () => socket.write("HTTP/1.1 200 OK\r\n\r\n"));
-      target.pipe(socket).pipe(target);
-      for (const end of [target, socket]) end.on("error", () => {});
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
-    try {
-      return await use({ url: `http://127.0.0.1:${port}`, tunnels });
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
-  }
-
   it("carries the request", async () => {
     await withProxy(async ({ url, tunnels }) => {
       const { text, done } = await ask(answer().text("Hello").done(), { proxy: { http: url } });
