@@ -249,10 +249,13 @@ export function writeStderr(line: string): void {
     (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`,
   );
   try {
-    const own = fstatSync(2).isFIFO() ? ownDescription(2) : undefined;
-    writeSync(own ?? 2, `${text}\n`);
+    const stat = fstatSync(2);
+    const own = stat.isFIFO() ? ownDescription(2) : undefined;
+    // Node makes a pipe or socket non-blocking as it opens its own stream on it; a socket cannot be opened again.
+    const shared = own === undefined && (stat.isFIFO() || stat.isSocket()) ? process.stderr.fd : 2;
+    writeSync(own ?? shared, `${text}\n`);
     if (own !== undefined) closeSync(own);
   } catch {
-    // Nobody is left to be told.
+    // Nobody is left to be told, or has no room for it.
   }
 }

@@ -2,15 +2,9 @@ import { describe, expect, it } from "vitest";
 import { answer, chatAnswer, type FakeAnswer, type FakeProvider } from "../../src/testing/index.ts";
 import { joined, ofType, resultOf, runCli, type CliOptions, type CliRun } from "../support/cli.ts";
 import { lint } from "../support/lint.ts";
-import { KEY, provider, providerEnv } from "../support/provider.ts";
+import { KEY, openaiEnv, provider, providerEnv } from "../support/provider.ts";
 
 // What holds of a run holds whichever dialect its provider speaks.
-
-const openaiEnv = ({ url }: FakeProvider): NodeJS.ProcessEnv => ({
-  OPENAI_BASE_URL: `${url}/v1`,
-  OPENAI_API_KEY: KEY,
-  OPENAI_MODEL: "gpt-test",
-});
 
 async function ask(
   answers: readonly (FakeAnswer | string)[],

@@ -16,6 +16,13 @@ export const providerEnv = (server: FakeProvider): NodeJS.ProcessEnv => ({
   ANTHROPIC_API_KEY: KEY,
 });
 
+/** The same for the other dialect. */
+export const openaiEnv = ({ url }: FakeProvider): NodeJS.ProcessEnv => ({
+  OPENAI_BASE_URL: `${url}/v1`,
+  OPENAI_API_KEY: KEY,
+  OPENAI_MODEL: "gpt-test",
+});
+
 /** Runs the command against a provider, with the prompt `x` and JSON lines. */
 export function ask(
   server: FakeProvider,
