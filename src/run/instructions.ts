@@ -43,11 +43,11 @@ function readOne(path: string, root: string): Instructions | undefined {
     if (!fstatSync(fd).isFile()) return undefined;
     const bytes = Buffer.alloc(MAX_BYTES + 1);
     const length = readSync(fd, bytes, 0, bytes.length, 0);
-    const text = bytes
-      .toString("utf8", 0, Math.min(length, MAX_BYTES))
-      .replace(/^\uFEFF/, "")
-      .trim();
-    return text === "" ? undefined : { path, text, truncated: length > MAX_BYTES };
+    const truncated = length > MAX_BYTES;
+    // Without a byte order mark, and as a stream without the half of a character that the limit has cut.
+    const read = bytes.subarray(0, Math.min(length, MAX_BYTES));
+    const text = new TextDecoder().decode(read, { stream: truncated }).trim();
+    return text === "" ? undefined : { path, text, truncated };
   } catch {
     // Missing, or not for this user to read: then there are none.
     return undefined;

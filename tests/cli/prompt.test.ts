@@ -1,8 +1,20 @@
+import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ofType, resultOf, runCli, runShell, scriptFile, temporaryFolder } from "../support/cli.ts";
+import { answer } from "../../src/testing/index.ts";
+import {
+  CLI,
+  cleanEnv,
+  ofType,
+  resultOf,
+  runCli,
+  runShell,
+  scriptFile,
+  temporaryFolder,
+} from "../support/cli.ts";
 import { lint } from "../support/lint.ts";
+import { provider, providerEnv } from "../support/provider.ts";
 
 const ok = () => scriptFile(["fine"]);
 
@@ -77,23 +89,28 @@ describe("the prompt from stdin", () => {
     expect(run.stdout.toString()).toBe("--- front matter\n\n");
   });
 
-  it.each([300_000, 5_000_000])("IN-03: %d bytes arrive whole", async (size) => {
-    const text = "0123456789".repeat(size / 10);
-    expect(await promptOf([], text)).toBe(text);
-  });
+  it.each([300_000, 5_000_000])(
+    "IN-03: %d bytes reach the provider whole, however they are written",
+    async (size) => {
+      const server = await provider(answer().text("ok").done());
+      const cwd = temporaryFolder();
+      const text = "0123456789".repeat(size / 10);
+      writeFileSync(join(cwd, "prompt"), text);
+      const parts = "head -c 100001 prompt; sleep 0.1; tail -c +100002 prompt";
+      const run = await runShell(`(${parts}) | $LINEFEED`, { cwd, env: providerEnv(server) });
+      expect(run.stdout.toString()).toBe("ok\n");
+      expect(server.requests[0]?.text.includes(`"${text}"`)).toBe(true);
+    },
+  );
 
   it("IN-05: is waited for when there is no other prompt", async () => {
     const run = await runShell(
-      `(sleep 1.5; echo hello) | $LINEFEED --fake ${ok()} --json | jq -r 'select(.type=="turn_start").prompt'`,
+      `(sleep 3.5; echo hello) | $LINEFEED --fake ${ok()} --json | jq -r 'select(.type=="turn_start").prompt'`,
     );
     expect(run.stdout.toString()).toBe("hello\n\n");
   });
 
-  it("IN-01: an open pipe that nobody writes to does not keep a given prompt waiting", async () => {
-    const run = await runCli(["-p", "hi", "--fake", ok(), "--json"], {
-      stdin: undefined,
-    });
-    expect(run.code).toBe(0);
+  it("IN-01: an open pipe or socket that nobody writes to does not keep a given prompt waiting", async () => {
     const waiting = await runShell(
       `(sleep 30 & echo $! >&3; wait) 3>pid | { $LINEFEED -p hi --fake ${ok()} --json; echo "code $?" >&2; kill $(cat pid); }`,
       { cwd: temporaryFolder() },
@@ -101,6 +118,9 @@ describe("the prompt from stdin", () => {
     expect(waiting.stderr).toBe("code 0\n");
     expect(waiting.stdout.toString()).toContain('"code":"stdin_ignored"');
     expect(lint(waiting.stdout)).toEqual([]);
+    // As Node's spawn has it by default: its end of stdin stays open.
+    const child = spawn(process.execPath, [CLI, "-p", "hi", "--fake", ok()], { env: cleanEnv() });
+    expect(await new Promise((resolve) => child.on("close", resolve))).toBe(0);
   });
 
   it("is never read with --no-stdin", async () => {
@@ -162,7 +182,7 @@ describe("what is no prompt", () => {
     expect(run.stderr.split("\n")).toHaveLength(2);
   });
 
-  it("is a lone result under jsonl, also when the command line cannot be parsed", async () => {
+  it("PU-05: is a lone result under jsonl, also when the command line cannot be parsed", async () => {
     for (const args of [
       ["--frobnicate", "--json"],
       ["-p", " ", "--output-format=jsonl"],
@@ -190,10 +210,10 @@ describe("what is no prompt", () => {
   });
 
   it("PU-05: help and version are text, on stdout, and nothing else", async () => {
-    const help = await runCli(["--help"]);
+    const help = await runCli(["--json", "--help"]);
     expect(help.code).toBe(0);
     expect(help.stdout.toString()).toContain("--output-format");
-    const version = await runCli(["--version"]);
+    const version = await runCli(["--version", "--json"]);
     expect(version.stdout.toString()).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(help.stderr + version.stderr).toBe("");
   });
@@ -203,17 +223,41 @@ describe("what is no prompt", () => {
     expect([run.stdout.toString(), run.stderr]).toEqual(["1\n", ""]);
   });
 
-  it("names file and field of a script that is none", async () => {
+  it("PU-02: is a file that cannot be used: a lone result that names it, and what is wrong", async () => {
     const folder = temporaryFolder();
-    for (const [name, text, named] of [
-      ["cut.json", '{"answers": [', "cut.json"],
-      ["wrong.json", '{"answers": [{"content": [{"type": "txt"}]}]}', "answers.0"],
-      ["extra.json", '{"answers": [], "delay": 3}', "delay"],
-    ] as const) {
-      writeFileSync(join(folder, name), text);
-      const run = await runCli(["-p", "hi", "--fake", join(folder, name), "--json"]);
-      expect(run.code).toBe(2);
-      expect(resultOf(run).error?.message).toContain(named);
+    const utf16 = Buffer.from("\uFEFFYou are careful.\n", "utf16le");
+    const script = (text: string | Buffer, named: RegExp) => ({ flag: "--fake", text, named });
+    const system = (text: string | Buffer | undefined, named: RegExp) =>
+      ({ flag: "--system-prompt-file", text, named }) as const;
+    for (const [n, { flag, text, named }] of [
+      script('{"answers": [', /not JSON|Unexpected end/),
+      script('{"answers": [{"content": [{"type": "txt"}]}]}', /answers\.0/),
+      script('{"answers": [], "delay": 3}', /delay/),
+      script(utf16, /not UTF-8/),
+      script("", /JSON/),
+      system(utf16, /not UTF-8/),
+      system(undefined, /ENOENT/),
+    ].entries()) {
+      const path = join(folder, `file-${n}`);
+      if (text !== undefined) writeFileSync(path, text);
+      const run = await runCli(["-p", "hi", "--json", "--fake", ok(), flag, path]);
+      expect([lint(run.stdout), run.code]).toEqual([[], 2]);
+      expect(resultOf(run).error).toMatchObject({ code: "config", message: expect.stringMatching(named) });
+      expect(resultOf(run).error?.message).toContain(path);
     }
+  });
+
+  it("PU-02: is no byte order mark before the text of a file", async () => {
+    const folder = temporaryFolder();
+    const [script, system] = [join(folder, "script"), join(folder, "system")];
+    writeFileSync(script, '\uFEFF{"answers": ["fine"]}');
+    writeFileSync(system, "\uFEFFYou are careful.");
+    const server = await provider(answer().text("ok").done());
+    const runs = [
+      await runCli(["-p", "hi", "--fake", script]),
+      await runCli(["-p", "hi", "--system-prompt-file", system], { env: providerEnv(server) }),
+    ];
+    expect(runs.map(({ code }) => code)).toEqual([0, 0]);
+    expect(server.requests[0]?.text).toMatch(/"You are careful\./);
   });
 });

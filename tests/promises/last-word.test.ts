@@ -3,11 +3,9 @@ import { answer } from "../../src/testing/index.ts";
 import { ofType, resultOf, runCli, scriptFile, type CliRun } from "../support/cli.ts";
 import { lint } from "../support/lint.ts";
 import { ask, KEY, provider } from "../support/provider.ts";
+import { bash } from "../support/sessions.ts";
 
 const error = (type: string, message = "no") => ({ type: "error", error: { type, message } });
-const bash = (command: string) => ({
-  content: [{ type: "tool_use" as const, name: "Bash", input: { command } }],
-});
 
 /** One last word, and it tells the truth: in the stream, to the shell, and nothing else on stderr. */
 function expectLastWord(
@@ -56,7 +54,7 @@ describe("the status and exit code table, every row", () => {
     [500, error("api_error"), "server_error", 75],
     [529, error("overloaded_error"), "overloaded", 75],
   ])(
-    "EX-01, EX-09, TE-04: HTTP %d is its own reason, in every format",
+    "EX-01, EX-06, EX-09, TE-04: HTTP %d is its own reason, in every format",
     async (status, body, code, exitCode) => {
       const server = await provider({ status, body, headers: { "retry-after": "0" } });
       const run = await ask(server, ["--max-retries", "1"]);
@@ -124,19 +122,29 @@ describe("the status and exit code table, every row", () => {
     expect(resultOf(run).text).toBe(code === "max_tokens" ? "half an ans" : null);
   });
 
-  it("EX-04: error 4 where a denial must not pass, and 0 where it may; listed either way", async () => {
-    const script = scriptFile([bash("rm -rf /"), "I could not."]);
+  it("EX-04: error 4 where a denial must not pass, and 0 where it may; each is listed either way", async () => {
+    const calls = [
+      { name: "Bash", input: { command: "rm -rf /" } },
+      { name: "Write", input: { file_path: "made", content: "x" } },
+      { name: "Read", input: { file_path: "/etc/passwd" } },
+    ].map((call) => ({ type: "tool_use" as const, ...call }));
+    const script = scriptFile([{ content: calls }, "I could not."]);
     const strict = await runCli(["-p", "x", "--json", "--fail-on-denied", "--fake", script]);
     expectLastWord(strict, { status: "error", exit_code: 4, code: "denied" });
     const mild = await runCli(["-p", "x", "--json", "--fake", script]);
     expectLastWord(mild, { status: "ok", exit_code: 0, code: null });
     for (const run of [strict, mild]) {
-      expect(resultOf(run).permission_denials).toMatchObject([
-        { name: "Bash", input: { command: "rm -rf /" } },
+      const denials = resultOf(run).permission_denials;
+      expect(denials).toMatchObject(calls.map(({ name, input }) => ({ name, input })));
+      expect(denials.map(({ reason }) => /--allowed-tools|--add-dir/.test(reason))).toEqual([
+        true,
+        true,
+        true,
       ]);
-      expect(ofType(run.events, "notice")).toMatchObject([{ code: "permission_denied" }]);
+      const notices = ofType(run.events, "notice");
+      expect(notices.map(({ code }) => code)).toEqual(calls.map(() => "permission_denied"));
       expect(ofType(run.events, "tool_start")).toEqual([]);
-      expect(ofType(run.events, "tool_end")).toMatchObject([{ status: "denied" }]);
+      expect(ofType(run.events, "tool_end").map(({ status }) => status)).toEqual(calls.map(() => "denied"));
     }
   });
 
@@ -203,6 +211,16 @@ describe("one last word, whatever happened", () => {
     expect(resultOf(run).text).toBe("one two three");
   });
 
+  it("TE-06: what ends after the last turn, also one that failed, adds no second word", async () => {
+    const late = bash("(sleep 0.1; echo late) & echo up");
+    const failing = { fault: { code: "server_error" as const, message: "broke" } };
+    const run = (last: typeof failing | string) =>
+      runCli(["-p", "x", "--json", "--allowed-tools", "Bash", "--fake", scriptFile([late, last])]);
+    const [good, bad] = await Promise.all([run("started"), run(failing)]);
+    expectLastWord(good, { status: "ok", exit_code: 0, code: null });
+    expectLastWord(bad, { status: "error", exit_code: 1, code: "server_error" });
+  });
+
   it("TE-01: sixty runs, six at a time, all end with text and usage", { timeout: 120_000 }, async () => {
     const script = scriptFile([bash("echo a"), bash("echo b"), "all done"]);
     const one = async () => {
@@ -228,10 +246,13 @@ describe("one last word, whatever happened", () => {
       await runCli(["-p", "x", "--json", "--fake", scriptFile(["ok"])]),
       await runCli(["--json"]),
       await runCli(["-p", "x", "--json", "--fake", scriptFile([{ fault: { code: "overloaded" } }])]),
+      await runCli(["-p", "x", "--json", "--fake", scriptFile([{ stall: true }])], {
+        during: (child) => child.stdout?.once("data", () => child.kill("SIGINT")),
+      }),
     ];
-    const keys = runs.map((run) => Object.keys(resultOf(run)));
-    expect(keys[1]).toEqual(keys[0]);
-    expect(keys[2]).toEqual(keys[0]);
+    const [keys, ...others] = runs.map((run) => Object.keys(resultOf(run)));
+    expect(others).toEqual([keys, keys, keys]);
+    expect(runs.map((run) => resultOf(run).text)).toEqual(["ok", null, null, null]);
   });
 });
 

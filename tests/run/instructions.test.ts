@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { answer } from "../../src/testing/index.ts";
-import { ofType, runCli, scriptFile, temporaryFolder } from "../support/cli.ts";
+import { ofType, temporaryFolder } from "../support/cli.ts";
 import { lint } from "../support/lint.ts";
 import { ask, provider } from "../support/provider.ts";
 
@@ -28,7 +28,7 @@ async function systemOf(cwd: string, args: string[] = []) {
 }
 
 describe("AGENTS.md", () => {
-  it("of the folder and its parents up to the root goes to the model, the root's first, named in one notice", async () => {
+  it("PU-02: of the folder and its parents up to the root goes to the model, the root's first, named in one notice", async () => {
     const { root, folder } = repository();
     const { system, notices } = await systemOf(folder, ["--append-system-prompt", "the last word"]);
     expect(system).toMatch(/use tabs[^]*use spaces[^]*the last word$/);
@@ -69,10 +69,12 @@ describe("AGENTS.md", () => {
     expect((await systemOf(odd)).notices).toEqual([]);
   });
 
-  it("that is long is cut at 64 KiB, and the notice says so", async () => {
+  it("FR-07: that is long is cut at 64 KiB but in no character, and the notice says so", async () => {
     const folder = temporaryFolder();
-    writeFileSync(join(folder, "AGENTS.md"), "0123456789".repeat(10_000));
-    const run = await runCli(["-p", "x", "--json", "--fake", scriptFile(["ok"])], { cwd: folder });
-    expect(ofType(run.events, "notice")[0]?.message).toContain("its first 64 KiB");
+    writeFileSync(join(folder, "AGENTS.md"), "≤".repeat(30_000));
+    const { system, notices } = await systemOf(folder);
+    expect(notices[0]?.message).toContain("its first 64 KiB");
+    expect(system).not.toContain("\uFFFD");
+    expect(system.split("≤").length - 1).toBe(Math.floor((64 * 1024) / 3));
   });
 });
