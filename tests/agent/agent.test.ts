@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { bashTool } from "../../src/tools/bash.ts";
 import { AgentError } from "../../src/protocol/errors.ts";
 import type { EventBody } from "../../src/protocol/event.ts";
 import {
@@ -161,12 +162,13 @@ describe("the loop", () => {
             { type: "tool_use", name: "Do", input_json: String.raw`{"a": "\d"}` },
             { type: "tool_use", name: "Do", input: { n: "three" } },
             { type: "tool_use", name: "Fly", input: {} },
+            { type: "tool_use", name: "Bash", input: { description: "ls", extra: 1 } },
           ],
         },
         { content: [{ type: "text", text: "sorry" }] },
       ),
     );
-    const { bodies, outcome } = await collectTurn(testAgent(client, [tool]));
+    const { bodies, outcome } = await collectTurn(testAgent(client, [tool, bashTool]));
     expect(runs).toBe(0);
     expect(outcome.error).toBeNull();
     const ends = bodies.flatMap((body) => (body.type === "tool_end" ? [body] : []));
@@ -174,7 +176,9 @@ describe("the loop", () => {
       ["error", true],
       ["error", true],
       ["error", true],
+      ["error", true],
     ]);
+    expect(ends[3]?.content).toMatch(/command.*extra/s);
     expect(String(ends[0]?.content)).toContain(String.raw`{"a": "\d"}`);
     expect(String(ends[1]?.content)).toContain("n:");
     expect(String(ends[2]?.content)).toContain('no tool "Fly"');
@@ -269,9 +273,9 @@ describe("the loop", () => {
       return okResult("");
       yield { stream: "stdout" as const, text: "" };
     });
-    for (const maxSteps of [0, 1, 3]) {
+    for (const maxSteps of [0, 1, 3, 60]) {
       runs = 0;
-      const { client, requests } = recordingClient(answers(always, always, always, always));
+      const { client, requests } = recordingClient(answers(...Array.from({ length: 100 }, () => always)));
       const agent = testAgent(client, [tool], { limits: { maxSteps, maxBudgetTokens: undefined } });
       const { bodies, outcome } = await collectTurn(agent);
       expect(requests).toHaveLength(maxSteps);

@@ -113,7 +113,7 @@ const foldBodies = (...bodies: EventBody[]) => fold(stamped(bodies));
 const kinds = ({ faults }: Transcript) => faults.map(({ kind }) => kind);
 
 describe("what the model says", () => {
-  it("grows with its deltas and is the message in the end", () => {
+  it("DM-06: grows with its deltas and is the message in the end, once", () => {
     const transcript = foldBodies(init, turnStart(1), stepStart(1), thinking("hm"), text("Hel", 1));
     expect(transcript).toMatchObject({ status: "running", text: "Hel", thinking: "hm", sessionId: "s" });
     for (const event of stamped(
@@ -131,7 +131,7 @@ describe("what the model says", () => {
     expect(transcript).toMatchObject({ text: "Hello", thinking: "hm", faults: [] });
   });
 
-  it("is what was said when a model call was broken off and tried again", () => {
+  it("DM-05: is what was said when a model call was broken off and tried again", () => {
     const transcript = foldBodies(init, turnStart(1), stepStart(1), text("Wro"), retry(usage(3, 1)));
     expect(transcript.text).toBe("");
     expect(transcript.turn?.steps[0]).toMatchObject({ status: "retrying", attempt: 1 });

@@ -44,7 +44,7 @@ it("finds the blocks, indented and marked ones too", () => {
   ]);
 });
 
-it.each(blocks)("$where runs", async ({ commands, exitCode }: Block) => {
+it.each(blocks)("SC-03: $where runs as it is written", async ({ commands, exitCode }: Block) => {
   const asking = answer().text("Let me look.").toolUse("Bash", { command: "git status --short" }).done();
   const provider = await startFakeProvider([asking, answer().text("It does one thing, and says so.").done()]);
   const other = await startFakeProvider([chatAnswer().text("Hello.").done()]);

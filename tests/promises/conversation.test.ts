@@ -24,7 +24,7 @@ describe("a conversation with another program", () => {
     expect(ofType(talk.events, "result")).toMatchObject([{ status: "limit", error: { code: "timeout" } }]);
   });
 
-  it("IN-07: each answer comes before the next prompt is written; the end of input ends the run", async () => {
+  it("IN-07, US-02: each answer comes before the next prompt is written; the end of input ends the run", async () => {
     const talk = new Conversation([...JSONL, "--fake", answers()]);
     await talk.until("init");
     for (const turn of [1, 2, 3]) {
@@ -37,6 +37,11 @@ describe("a conversation with another program", () => {
     expect(await talk.end()).toEqual({ code: 1, signal: null });
     expect(lint(talk.stdout)).toEqual([]);
     expect(ofType(talk.events, "result")).toMatchObject([{ text: null, turns: 4, steps: 3 }]);
+    // Steps have messages, turns and the run have totals: each sum is that of the lines below it.
+    const tokens = (type: "message" | "turn_end" | "result") =>
+      ofType(talk.events, type).reduce((sum, { usage }) => sum + (usage?.output_tokens ?? 0), 0);
+    expect(tokens("message")).toBeGreaterThanOrEqual(3);
+    expect([tokens("turn_end"), tokens("result")]).toEqual([tokens("message"), tokens("message")]);
   });
 
   it("SG-03: an input that ends while the run waits ends the run", async () => {

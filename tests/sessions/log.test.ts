@@ -16,12 +16,18 @@ import { lint } from "../support/lint.ts";
 import { bash, faultsOf, hello, modesIn, newState, onlyId } from "../support/sessions.ts";
 
 describe("the log", () => {
-  it("holds what stdout has, byte for byte", async () => {
+  it("PI-07: holds what stdout has, byte for byte, through 201 calls", async () => {
     const state = newState();
-    const script = scriptFile([bash("echo one; echo two"), "Ä 漢字 🫖\u2028 done."]);
+    const reads = Array.from({ length: 8 }, () => ({
+      type: "tool_use" as const,
+      name: "Read",
+      input: { file_path: "package.json", limit: 3 },
+    }));
+    const steps = Array.from({ length: 25 }, () => ({ content: reads }));
+    const script = scriptFile([bash("echo one; echo two"), ...steps, "Ä 漢字 🫖\u2028 done."]);
     const args = ["-p", "x", "--include-tool-input", "--coalesce-ms", "0", "--allowed-tools", "Bash"];
     const run = await state.run([...args, "--fake", script]);
-    expect(run.stdout.length).toBeGreaterThan(1000);
+    expect(ofType(run.events, "tool_end").filter(({ status }) => status === "ok")).toHaveLength(201);
     expect(readFileSync(state.log(onlyId(state))).equals(run.stdout)).toBe(true);
   });
 

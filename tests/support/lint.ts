@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { anyEventSchema } from "../../src/protocol/event.ts";
 import type { LinefeedEvent } from "../../src/protocol/event.ts";
 import { OrderChecker } from "../../src/protocol/order.ts";
@@ -33,6 +34,9 @@ export function lint(stdout: Buffer): string[] {
     if (/\\u[dD][89a-fA-F]/.test(line.replaceAll(/\\\\/g, ""))) faults.push(`${where}: a lone surrogate`);
     const parsed = schema.safeParse(JSON.parse(line));
     if (!parsed.success) faults.push(`${where}: ${JSON.stringify(parsed.error.issues)}`);
+    // What is parsed has the fields of the schema alone, which are those of docs/events.md.
+    else if (!isDeepStrictEqual(parsed.data, JSON.parse(line)))
+      faults.push(`${where}: an undocumented field`);
     const event = JSON.parse(line) as LinefeedEvent;
     faults.push(...order.check(event).map((fault) => `${where}: ${fault}`));
     if (event.type === "result") results += 1;
