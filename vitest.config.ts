@@ -1,5 +1,8 @@
 import { defineConfig } from "vitest/config";
 
+/** Tests on faults that start no process. */
+const READING_ALONE = ["tests/faults/{contract,table}.test.ts"];
+
 export default defineConfig({
   test: {
     projects: [
@@ -9,6 +12,7 @@ export default defineConfig({
           include: [
             "tests/{protocol,agent,emit,consume,model,render,testing}/**/*.test.ts",
             "tests/{schemas,golden}.test.ts",
+            ...READING_ALONE,
           ],
           exclude: ["tests/consume/process/**"],
           pool: "threads",
@@ -31,6 +35,7 @@ export default defineConfig({
             "tests/consume/process/**/*.test.ts",
             "tests/{architecture,package}.test.ts",
           ],
+          exclude: READING_ALONE,
           globalSetup: "tests/support/build.ts",
           pool: "forks",
           // Against hanging only: nothing here is a measurement.

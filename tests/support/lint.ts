@@ -32,12 +32,14 @@ export function lint(stdout: Buffer): string[] {
     if (!/^\{"type":"[a-z_]+","seq":\d+,"ts":"[^"]+","session_id":(?:null|"[^"]+")[,}]/.test(line))
       faults.push(`${where}: head is out of order`);
     if (/\\u[dD][89a-fA-F]/.test(line.replaceAll(/\\\\/g, ""))) faults.push(`${where}: a lone surrogate`);
-    const parsed = schema.safeParse(JSON.parse(line));
-    if (!parsed.success) faults.push(`${where}: ${JSON.stringify(parsed.error.issues)}`);
-    // What is parsed has the fields of the schema alone, which are those of docs/events.md.
-    else if (!isDeepStrictEqual(parsed.data, JSON.parse(line)))
-      faults.push(`${where}: an undocumented field`);
     const event = JSON.parse(line) as LinefeedEvent;
+    const parsed = schema.safeParse(event);
+    if (!parsed.success) {
+      faults.push(`${where}: ${JSON.stringify(parsed.error.issues)}`);
+      continue;
+    }
+    // What is parsed has the fields of the schema alone, which are those of docs/events.md.
+    if (!isDeepStrictEqual(parsed.data, event)) faults.push(`${where}: an undocumented field`);
     faults.push(...order.check(event).map((fault) => `${where}: ${fault}`));
     if (event.type === "result") results += 1;
   }
