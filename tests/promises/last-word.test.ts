@@ -148,7 +148,7 @@ describe("the status and exit code table, every row", () => {
     }
   });
 
-  it.each(["refusal", "empty_answer", "context_overflow"] as const)("error 1: %s", async (code) => {
+  it.each(["refusal", "empty_answer", "context_overflow"] as const)("EX-05: error 1: %s", async (code) => {
     const answers = {
       refusal: { content: [{ type: "text", text: "no" }], stop_reason: "refusal" },
       empty_answer: { content: [] },

@@ -228,7 +228,7 @@ p = subprocess.Popen(sys.argv[2:], stdin=open("prompts"), stderr=theirs)
 os.close(theirs)
 sys.exit(p.wait())`;
     const run = await runShell(
-      `python3 -c '${python}' '${kind}' $LINEFEED --input-format jsonl --output-format text --fake ${script}`,
+      `python3 -c '${python}' '${kind}' $LINEFEED --debug --input-format jsonl --output-format text --fake ${script}`,
       { cwd },
     );
     expect([run.code, run.stdout.toString()]).toEqual([1, "fine\n"]);

@@ -58,6 +58,7 @@ describe("a text file", () => {
     ["a\r\nb\r\n", "     1\ta\r\n     2\tb\r\n"],
     ["\ufeffa", "     1\ta\n"],
     ["\n", "     1\t\n"],
+    [Buffer.from("gr\xfcn", "latin1"), "     1\tgr\ufffdn\n"],
     ["a\0b".replace("\0", "\u0001"), "     1\ta\u0001b\n"],
     ["ü≤🙂", "     1\tü≤🙂\n"],
     ["", "(file is empty)"],
