@@ -7,7 +7,7 @@ const { values } = parseArgs({
 });
 for (const [name, value] of Object.entries(values)) {
   if (/^[1-9]\d{0,6}$/.test(value)) continue;
-  console.error(`--${name} takes a whole number from 1`);
+  process.stderr.write(`--${name} takes a whole number from 1\n`);
   process.exit(2);
 }
 const vitest = ["node_modules/vitest/vitest.mjs", "run", "tests/sessions/crash.test.ts"];

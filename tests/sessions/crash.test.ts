@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { CrashingSession, momentOf, randomNumbers } from "./crash.ts";
+import { seeded } from "../support/random.ts";
+import { CrashingSession, momentOf } from "./crash.ts";
 
 // More of it: npm run crash -- --seed 7 --kills 200
 const SEED = Number(process.env["CRASH_SEED"] ?? 1);
@@ -12,7 +13,7 @@ const SIDE_BY_SIDE = 3;
 it(
   `LG-02: kill -9 at ${KILLS} moments (seed ${SEED}): stdout was never ahead, no whole line is lost, attach and resume supply the end`,
   async () => {
-    const random = randomNumbers(SEED);
+    const random = seeded(SEED);
     const moments = Array.from({ length: KILLS }, (_, n) => momentOf(n, random));
     let killed = 0;
     const work = async () => {
