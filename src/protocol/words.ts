@@ -62,6 +62,7 @@ export const NOTICES = {
     "The last line of the resumed session was not whole, since its writer was cut off in the middle of it; it was dropped.",
   bad_line_skipped:
     "The log of the resumed session is damaged; the message names the lines that could not be read, which were left out.",
-  children_ended: "Processes that tool calls had left running were ended with the run.",
+  children_ended:
+    "Processes that tool calls had left running were ended: with the run, or, if it was killed, by the next one on its session.",
 } as const satisfies Record<string, string>;
 export type NoticeCode = keyof typeof NOTICES;

@@ -5,7 +5,9 @@ import type { EventBodyOf } from "../protocol/event.ts";
 import { LogError, type LogReading, type LogWriter } from "../sessions/event-log.ts";
 import { FileLog } from "../sessions/file-log/log.ts";
 import { findSession, latestSession } from "../sessions/find.ts";
-import { sessionsFolder } from "../sessions/paths.ts";
+import { readMeta } from "../sessions/meta.ts";
+import { sessionPaths, sessionsFolder, type SessionPaths } from "../sessions/paths.ts";
+import { endCallsOfLostRun } from "./lost-calls.ts";
 import { beginLog, type OpenSession, type SessionHost, type SessionRequest } from "./session.ts";
 import { SessionFold } from "./session-fold.ts";
 
@@ -16,13 +18,14 @@ export async function resumeSession(
   { which, name, force }: Request<"resume">,
   host: SessionHost,
 ): Promise<OpenSession> {
-  const { log, id } = locate(which, host.stateFolder);
+  const { log, id, paths } = locate(which, host.stateFolder);
   const fold = new SessionFold(host.asked);
   try {
     const { writer, reading } = await log.open(id, { ...readInto(fold, host.signal), force });
     const nextSeq = closeLostRun(fold, writer, reading.nextSeq, { id, date: host.date });
     const session = { id, conversation: fold.conversation(), nextSeq, name, log: writer };
-    return { session, notices: damageNotices(reading) };
+    const ended = nextSeq > reading.nextSeq ? await endCallsOfLostRun(readMeta(paths)) : undefined;
+    return { session, notices: [...damageNotices(reading), ...(ended ? [ended] : [])] };
   } catch (error) {
     throw asAgentError(error, id);
   }
@@ -57,7 +60,7 @@ export async function forkSession(
 function locate(
   which: Request<"resume">["which"],
   stateFolder: string | undefined,
-): { log: FileLog; id: string } {
+): { log: FileLog; id: string; paths: SessionPaths } {
   if (stateFolder === undefined) {
     throw new AgentError(
       "config",
@@ -67,7 +70,7 @@ function locate(
   const sessions = sessionsFolder(stateFolder);
   const id =
     "latestIn" in which ? latestSession(sessions, which.latestIn) : findSession(sessions, which.reference);
-  return { log: new FileLog(sessions), id };
+  return { log: new FileLog(sessions), id, paths: sessionPaths(sessions, id) };
 }
 
 function readInto(fold: SessionFold, signal: AbortSignal, isFork = false): Parameters<FileLog["read"]>[1] {

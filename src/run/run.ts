@@ -119,8 +119,9 @@ class Run {
     // The first lines leave before the loading of what follows keeps the event loop busy.
     await new Promise((resolve) => setImmediate(resolve));
     const turns = this.#untilDoneOrUnwound(this.#turns());
-    const { session, cwd, model } = this.#options;
-    const { processMark: process_mark } = this.#workshop.context;
+    const { session, cwd, model, keepChildren } = this.#options;
+    // Where processes may outlive the run, nobody else is to end them.
+    const process_mark = keepChildren ? null : this.#workshop.context.processMark;
     await session.log?.describe({ name: session.name ?? null, cwd, model, process_mark });
     await this.#serve();
     await turns;

@@ -8,6 +8,7 @@ import { sessionPaths, type SessionPaths } from "../sessions/paths.ts";
 import { codeOf } from "../sessions/private-folder.ts";
 import { sessionStatus, type SessionStatus } from "../sessions/status.ts";
 import { stillRuns } from "../sessions/writer-process.ts";
+import { endCallsOfLostRun } from "./lost-calls.ts";
 
 /** How often it is looked whether the writer is gone, in ms. */
 const POLL_MS = { first: 10, longest: 200 } as const;
@@ -29,7 +30,7 @@ export interface Stopped {
 }
 
 /**
- * Ends the run that a session has.
+ * Ends the run that a session has; of one that was killed, what its calls have left.
  * @throws AgentError `timeout` if it has not ended in time; `invalid_request` if it refuses or runs on another machine;
  * `not_found` if its process is not known, `permission` if it may not be killed; the reason of the signal.
  */
@@ -37,7 +38,10 @@ export async function stopSession(sessions: string, id: string, options: StopOpt
   const paths = sessionPaths(sessions, id);
   const { signal } = options;
   const before = await sessionStatus(sessions, id, signal);
-  if (before.terminal) return { how: "had_ended", status: before };
+  if (before.terminal) {
+    if (before.state === "crashed") await endCallsOfLostRun(readMeta(paths));
+    return { how: "had_ended", status: before };
+  }
   if (isOfAnotherHost(readMeta(paths))) {
     throw new AgentError(
       "invalid_request",
@@ -83,7 +87,7 @@ async function untilGone(folder: string, limitMs: number, signal: AbortSignal): 
 
 /** Kills the writer, if it is sure which process that is, and what its calls have left. */
 async function kill(paths: SessionPaths, id: string, signal: AbortSignal): Promise<void> {
-  const { writer, process_mark } = readMeta(paths);
+  const { writer } = readMeta(paths);
   if (!writer || !stillRuns(writer)) {
     throw new AgentError(
       "not_found",
@@ -104,8 +108,5 @@ async function kill(paths: SessionPaths, id: string, signal: AbortSignal): Promi
       `process ${writer.pid} was killed and is still there; it hangs in the kernel`,
     );
   }
-  if (process_mark !== null && writer.start_time !== null) {
-    const { endProcessesOfOther } = await import("../tools/processes.ts");
-    await endProcessesOfOther(process_mark, writer.start_time);
-  }
+  await endCallsOfLostRun(readMeta(paths));
 }

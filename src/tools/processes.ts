@@ -48,7 +48,7 @@ export function markedEnvironment(
  * missed. Elsewhere it is one entry for each process group that still has members.
  */
 export function survivors(mark: string, toolUseId?: string): Survivor[] {
-  return targets(mark, toolUseId).map(({ pid, command, toolUseId }) => ({ pid, command, toolUseId }));
+  return targets(mark, toolUseId).map(asSurvivor);
 }
 
 /**
@@ -69,16 +69,20 @@ export async function endProcesses(
  * The same for the run of another process, which is gone. Where there is no process table nothing is known of it.
  *
  * @param begun when that process was started, in ticks since boot.
+ * @returns those that there were.
  */
 export async function endProcessesOfOther(mark: string, begun: number): Promise<Survivor[]> {
   if (!hasProcessTable) return [];
-  return endAll(() => fromTable(mark, undefined, [], begun), GRACE_MS);
+  const find = () => fromTable(mark, undefined, [], begun);
+  const found = find().map(asSurvivor);
+  if (found.length > 0) await endAll(find, GRACE_MS);
+  return found;
 }
 
 async function endAll(find: () => Target[], graceMs: number): Promise<Survivor[]> {
   if (await signalUntilGone(find, "SIGTERM", graceMs)) return [];
   if (await signalUntilGone(find, "SIGKILL", KILL_MS)) return [];
-  return find().map(({ pid, command, toolUseId }) => ({ pid, command, toolUseId }));
+  return find().map(asSurvivor);
 }
 
 async function signalUntilGone(
@@ -131,6 +135,10 @@ function fromTable(
     if (owner === undefined || (wanted !== undefined && owner.toWellFormed() !== wanted)) return [];
     return [{ ...survivor(entry, owner), key: `${entry.pid} ${entry.startTime}`, send: sender(entry.pid) }];
   });
+}
+
+function asSurvivor({ pid, command, toolUseId }: Target): Survivor {
+  return { pid, command, toolUseId };
 }
 
 function survivor(entry: ProcessEntry, toolUseId: string): Survivor {

@@ -1,17 +1,7 @@
-import { spawn } from "node:child_process";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import {
-  CLI,
-  cleanEnv,
-  ofType,
-  resultOf,
-  runCli,
-  runShell,
-  scriptFile,
-  temporaryFolder,
-} from "../support/cli.ts";
+import { ofType, resultOf, runCli, runShell, scriptFile, temporaryFolder } from "../support/cli.ts";
 import { lint } from "../support/lint.ts";
 import { bash, faultsOf, hello, modesIn, newState, onlyId } from "../support/sessions.ts";
 
@@ -242,32 +232,4 @@ it("a log that is removed during the run is told, and the run goes on", async ()
   expect(lint(run.stdout)).toEqual([]);
   expect(ofType(run.events, "notice")).toMatchObject([{ code: "log_unavailable" }]);
   expect(run.signal).toBe("SIGTERM");
-});
-
-it("kill -9 at any moment: stdout was never ahead of the log", async () => {
-  const state = newState();
-  const text = "word ".repeat(3000);
-  const script = scriptFile({ delay_ms: 1, answers: [{ content: [{ type: "text", text }] }] });
-  for (let round = 0; round < 30; round += 1) {
-    const before = new Set(state.ids());
-    const child = spawn(
-      process.execPath,
-      [CLI, "-p", "x", "--json", "--coalesce-ms", "0", "--fake", script],
-      {
-        env: cleanEnv(state.env),
-        stdio: ["ignore", "pipe", "ignore"],
-      },
-    );
-    const chunks: Buffer[] = [];
-    child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
-    const closed = new Promise((resolve) => child.on("close", resolve));
-    const timer = setTimeout(() => child.kill("SIGKILL"), 30 + Math.random() * 150);
-    await closed;
-    clearTimeout(timer);
-    const stdout = Buffer.concat(chunks);
-    const id = state.ids().find((one) => !before.has(one));
-    const kept =
-      id !== undefined && existsSync(state.log(id)) ? readFileSync(state.log(id)) : Buffer.alloc(0);
-    expect(kept.subarray(0, stdout.length).equals(stdout)).toBe(true);
-  }
 });

@@ -375,29 +375,6 @@ describe("a session whose writer died", () => {
       expect(log.length === 0 ? [] : faultsOf(log)).toEqual([]);
     }
   });
-
-  it("LG-02: kill -9 at random moments of real runs, each resumed by the next", async () => {
-    const state = newState();
-    const id = "0000abcd-0000-4000-8000-000000000001";
-    const script = scriptFile({
-      delay_ms: 2,
-      answers: [bash("echo one; sleep 0.02; echo two"), bash("true"), "And so it goes, word by word."],
-    });
-    const args = ["-p", "x", "--allowed-tools", "Bash", "--coalesce-ms", "0", "--fake", script];
-    await state.run([...args, "--session-id", id]);
-    for (let round = 0; round < 20; round += 1) {
-      const child = spawn(process.execPath, [CLI, "--json", "-r", id, ...args], {
-        env: cleanEnv(state.env),
-        stdio: "ignore",
-      });
-      const closed = new Promise((resolve) => child.on("close", resolve));
-      setTimeout(() => child.kill("SIGKILL"), 60 + Math.random() * 200);
-      await closed;
-    }
-    const last = await state.run(["-r", id, ...args]);
-    expect(resultOf(last)).toMatchObject({ status: "ok" });
-    expect(faultsOf(state.log(id))).toEqual([]);
-  });
 });
 
 describe("LG-05: a long log", () => {

@@ -1,7 +1,7 @@
 // What the model does in a soak: answers as a provider really sends them, good and bad.
 import { answer, type AnthropicAnswer } from "../../src/testing/anthropic-stream.ts";
 import type { Cuts, FakeAnswer } from "../../src/testing/fake-provider.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../support/random.ts";
 
 const WORDS = [
   "plain words ",

@@ -1,7 +1,7 @@
 import type { FakeAnswer } from "../../src/testing/fake-provider.ts";
 import type { SignalName } from "../../src/protocol/words.ts";
 import { turnAnswers } from "./answers.ts";
-import { seeded, type Random } from "./random.ts";
+import { seeded, type Random } from "../support/random.ts";
 
 /** What one run of the soak does. */
 export interface Plan {

@@ -2,9 +2,14 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { StreamCheck } from "../../src/consume/stream-check.ts";
 import type { LinefeedEvent } from "../../src/protocol/event.ts";
+import { endCallsOfLostRun } from "../../src/run/lost-calls.ts";
+import { readMeta } from "../../src/sessions/meta.ts";
+import { sessionPaths } from "../../src/sessions/paths.ts";
+import { stillRuns } from "../../src/sessions/writer-process.ts";
 import { runCli, scriptFile, temporaryFolder, type CliOptions, type CliRun } from "./cli.ts";
 import { parseLines } from "./lint.ts";
 
@@ -96,15 +101,15 @@ export async function beginInBackground(
   return id;
 }
 
-/** A session's worker is killed when the test is over, if it still runs then. */
+/** A session's worker is killed when the test is over, if it still runs then, and what its calls have left is ended. */
 export function killWithTest(state: State, id: string): void {
-  const { pid } = writerOf(state, id);
-  onTestFinished(() => {
-    try {
-      process.kill(pid, "SIGKILL");
-    } catch {
-      // It has ended.
-    }
+  const meta = readMeta(sessionPaths(state.sessions, id));
+  const { writer } = meta;
+  if (!writer) throw new Error(`nobody knows the worker of ${id}`);
+  onTestFinished(async () => {
+    if (stillRuns(writer)) process.kill(writer.pid, "SIGKILL");
+    while (stillRuns(writer)) await delay(5);
+    await endCallsOfLostRun(meta);
   });
 }
 

@@ -2,7 +2,10 @@ import { Option } from "commander";
 import { encodeJson } from "../../emit/encode.ts";
 import { writeStderr } from "../../emit/stdout.ts";
 import { AgentError, toErrorInfo, type ErrorInfo } from "../../protocol/errors.ts";
+import { endCallsOfLostRun } from "../../run/lost-calls.ts";
 import { allSessions } from "../../sessions/find.ts";
+import { readMeta } from "../../sessions/meta.ts";
+import { sessionPaths } from "../../sessions/paths.ts";
 import { removeSession, sweepLeftovers, type RemoveOptions } from "../../sessions/remove.ts";
 import { sessionStatus, type SessionStatus } from "../../sessions/status.ts";
 import { parseAge } from "../values.ts";
@@ -86,7 +89,10 @@ type Removal = { status: SessionStatus; error: null } | { status: null; error: E
 
 async function tryRemove(folder: string, id: string, options: RemoveOptions): Promise<Removal> {
   try {
-    return { status: await removeSession(folder, id, options), error: null };
+    const meta = readMeta(sessionPaths(folder, id));
+    const status = await removeSession(folder, id, options);
+    if (status.state === "crashed") await endCallsOfLostRun(meta);
+    return { status, error: null };
   } catch (error) {
     options.signal.throwIfAborted();
     return { status: null, error: toErrorInfo(error) };
