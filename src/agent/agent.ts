@@ -110,7 +110,7 @@ export class Agent {
 
   /** @throws AgentError `max_budget` if the run has used up its tokens, so that no further turn may begin. */
   checkBudget(): void {
-    checkBudget(this.#runUsage.tokens, this.#options.limits);
+    checkBudget(this.#runUsage, this.#options.limits);
   }
 
   async *#turn(prompt: PromptContent, signal: AbortSignal): AsyncGenerator<Batch, TurnOutcome, undefined> {
@@ -226,7 +226,7 @@ export class Agent {
         state.text = verdict.text;
         return { turnIsOver: true, error: verdict.error };
       }
-      checkBudget(this.#runUsage.tokens, limits);
+      checkBudget(this.#runUsage, limits);
       return { turnIsOver: false };
     }
     const cut =
@@ -237,7 +237,7 @@ export class Agent {
       : judgeCalls(message, {
           cutInARow: state.cutInARow,
           steps: state.steps,
-          tokens: this.#runUsage.tokens,
+          usage: this.#runUsage,
           limits,
         });
     const events = stop

@@ -8,6 +8,7 @@ import { INPUT_FORMATS, type InputFormat } from "./prompt.ts";
 import {
   collect,
   parseCount,
+  parseDollars,
   parseDuration,
   parsePositiveDuration,
   parseSessionId,
@@ -46,6 +47,7 @@ export interface RunFlags {
   idleTimeout: number;
   maxRetries: number;
   maxBudgetTokens?: number;
+  maxBudgetUsd?: number;
   stopOnError?: true;
   failOnDenied?: true;
   keepChildren?: true;
@@ -53,6 +55,7 @@ export interface RunFlags {
   coalesceMs: number;
   deltas: boolean;
   includeToolInput?: true;
+  includePartialMessages?: true;
   heartbeat: number;
   drainTimeout: number;
   fake?: string;
@@ -77,7 +80,7 @@ const LATER = "is not part of this version yet";
 
 const MODES: Record<string, PermissionMode> = { bypassPermissions: "bypass" };
 const PROVIDERS = ["anthropic", "openai", "fake"] as const;
-const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
+export const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 
 /** Options of the design that later versions bring; until then they are refused by name. */
 const LATER_OPTIONS = ["--store <url>", "--permission-prompt-tool <tool>"];
@@ -114,7 +117,7 @@ function promptOptions(): Option[] {
       "run one prompt and exit; may stand alone or before the prompt",
     ).argParser(collect),
     new Option("--input-format <format>", "stdin is one prompt (text), or has one a line (jsonl)")
-      .argParser((text) => parseFormat(INPUT_FORMATS, text))
+      .argParser(parseInputFormat)
       .default("text"),
     new Option("--no-stdin", "never read stdin"),
     new Option("--bg", "run in the background: prints the session's id and returns"),
@@ -187,6 +190,10 @@ function limitOptions(): Option[] {
     new Option("--max-turns <n>", "the same").argParser(parseCount(0)).hideHelp(),
     new Option("--timeout <time>", "time of the run").argParser(parsePositiveDuration),
     new Option("--max-budget-tokens <n>", "tokens of the run").argParser(parseCount(1)),
+    new Option(
+      "--max-budget-usd <dollars>",
+      "dollars of the run, at the highest prices of Claude models",
+    ).argParser(parseDollars),
     new Option("--stop-on-error", "of several prompts, answer none after the first that fails"),
   ];
 }
@@ -211,7 +218,7 @@ function outputOptions(): Option[] {
     new Option(
       "--output-format <format>",
       `${FORMATS.join(", ")} (default: pretty on a terminal, else text)`,
-    ).argParser((text) => parseFormat(FORMATS, text)),
+    ).argParser(parseWord(FORMATS)),
     new Option("--json", "short for --output-format jsonl"),
     new Option("--coalesce-ms <n>", "merge deltas for this many ms; 0: every delta its own line")
       .argParser(parseCount(0, 60_000))
@@ -249,9 +256,9 @@ export function laterOption(command: Command): string | undefined {
   return later ? `${later.long ?? later.flags} ${LATER}` : undefined;
 }
 
-function parseFormat<Format extends string>(formats: readonly Format[], text: string): Format {
+function parseInputFormat(text: string): InputFormat {
   if (text === "stream-json") throw new InvalidArgumentError(`${text} ${LATER}.`);
-  return parseWord(formats)(text);
+  return parseWord(INPUT_FORMATS)(text);
 }
 
 const COMMANDS_HELP = Object.entries(COMMAND_SUMMARIES)

@@ -39,7 +39,7 @@ export async function assembleAgent(
       ...(options.deterministic ? { sideBySide: 1 } : {}),
     },
     conversation: options.session.conversation,
-    limits: { maxSteps: options.maxSteps, maxBudgetTokens: options.maxBudgetTokens },
+    limits: options,
     call: {
       maxRetries: options.maxRetries,
       idleTimeoutMs: options.idleTimeoutMs,

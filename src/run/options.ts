@@ -80,6 +80,7 @@ export interface RunOptions {
   idleTimeoutMs: number;
   maxRetries: number;
   maxBudgetTokens: number | undefined;
+  maxBudgetUsd: number | undefined;
   failOnDenied: boolean;
   keepChildren: boolean;
   /** Whether the repository's AGENTS.md is left out. */
