@@ -19,11 +19,13 @@ const KNOWN_TOOLS = ["Bash", ...PATH_TOOLS];
  * @param ownTools names of tools that are not ours.
  * @throws AgentError `usage` naming the rule that cannot be read.
  */
+/** Reads one rule. @throws AgentError `usage` if it cannot be read. */
 export function parseRules(list: string, cwd: string, ownTools: readonly string[] = []): Rule[] {
   return splitRules(list).map((text) => parseRule(text, cwd, ownTools));
 }
 
-function parseRule(text: string, cwd: string, ownTools: readonly string[]): Rule {
+/** Reads one rule. @throws AgentError `usage` if it cannot be read. */
+export function parseRule(text: string, cwd: string, ownTools: readonly string[] = []): Rule {
   const [, tool, pattern] = /^([A-Za-z][\w-]*)(?:\((.*)\))?$/s.exec(text) ?? [];
   if (tool === undefined) {
     throw ruleError(text, "write Tool or Tool(pattern), e.g. Read(src/**) or Bash(git log *)");
