@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import { PERMISSION_MODES, type PermissionMode } from "../protocol/words.ts";
 import { COMMAND_SUMMARIES } from "./command-names.ts";
 import { DEFAULTS } from "../run/defaults.ts";
@@ -39,6 +39,8 @@ export interface RunFlags {
   disallowedTools?: string[];
   permissionMode?: PermissionMode;
   dangerouslySkipPermissions?: true;
+  permissionPromptTool?: "stdio";
+  replayUserMessages?: true;
   addDir?: string[];
   cwd?: string;
   maxSteps?: number;
@@ -83,7 +85,7 @@ const PROVIDERS = ["anthropic", "openai", "fake"] as const;
 export const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 
 /** Options of the design that later versions bring; until then they are refused by name. */
-const LATER_OPTIONS = ["--store <url>", "--permission-prompt-tool <tool>"];
+const LATER_OPTIONS = ["--store <url>"];
 
 /** Names, flags and help of a run; the only place that knows commander. */
 export function runCommand(): Command {
@@ -116,9 +118,16 @@ function promptOptions(): Option[] {
       "-p, --print [prompt]",
       "run one prompt and exit; may stand alone or before the prompt",
     ).argParser(collect),
-    new Option("--input-format <format>", "stdin is one prompt (text), or has one a line (jsonl)")
-      .argParser(parseInputFormat)
+    new Option(
+      "--input-format <format>",
+      "stdin is one prompt (text), has one a line (jsonl), or is a client's (stream-json)",
+    )
+      .argParser(parseWord(INPUT_FORMATS))
       .default("text"),
+    new Option(
+      "--replay-user-messages",
+      "of stream-json: print each of the client's messages as its turn begins",
+    ),
     new Option("--no-stdin", "never read stdin"),
     new Option("--bg", "run in the background: prints the session's id and returns"),
     new Option("--keep-open", "wait for prompts that linefeed send brings"),
@@ -174,6 +183,10 @@ function toolOptions(): Option[] {
     new Option("--permission-mode <mode>", PERMISSION_MODES.join(", ")).argParser(
       parseWord(PERMISSION_MODES, MODES),
     ),
+    new Option(
+      "--permission-prompt-tool <where>",
+      "stdio, of stream-json: ask the client about calls that nothing allows",
+    ).argParser(parseWord(["stdio"])),
     new Option("--dangerously-skip-permissions", "allow everything that no rule denies"),
     new Option("--add-dir <folder>", "a further folder that may be read").argParser(collect),
     new Option("--tool-timeout <time>", "how long a call may take")
@@ -254,11 +267,6 @@ export function laterOption(command: Command): string | undefined {
       LATER_OPTIONS.includes(option.flags) && command.getOptionValueSource(option.attributeName()) === "cli",
   );
   return later ? `${later.long ?? later.flags} ${LATER}` : undefined;
-}
-
-function parseInputFormat(text: string): InputFormat {
-  if (text === "stream-json") throw new InvalidArgumentError(`${text} ${LATER}.`);
-  return parseWord(INPUT_FORMATS)(text);
 }
 
 const COMMANDS_HELP = Object.entries(COMMAND_SUMMARIES)

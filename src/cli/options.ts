@@ -72,10 +72,11 @@ export async function checkOptions(
 export function complete(
   options: CheckedOptions,
   { session, notices: ofSession }: OpenSession,
-  { prompts, notices }: Prompts,
+  { prompts, notices, ask }: Prompts,
 ): RunOptions {
   const whole = {
     ...options,
+    ask,
     session,
     prompts,
     notices: [...ofSession, ...notices, ...ruleNotices(options)],

@@ -69,7 +69,16 @@ async function runOrReport(
     const stateFolder = stateDirectory(env);
     const options = await checkOptions(parsed.flags, env, stateFolder);
     const request = sessionRequest(parsed.flags, options.cwd);
-    const prompts = await openPrompts(source, parsed.flags.stdin, cancellation.signal);
+    const settings = client?.settings ?? {};
+    const prompts =
+      source.kind === "client"
+        ? (await import("./client/open.ts")).openClient(source.first, {
+            ...parsed.flags,
+            settings,
+            cwd: options.cwd,
+            env,
+          })
+        : await openPrompts(source, parsed.flags.stdin, cancellation.signal);
     if (parsed.flags.bg) {
       const { backgroundRun } = await import("./background.ts");
       const asLine = name === "jsonl" || name === "stream-json";
@@ -82,7 +91,7 @@ async function runOrReport(
         ...stdout,
         animated: !options.deterministic,
         client: {
-          settings: client?.settings ?? {},
+          settings,
           partials: parsed.flags.includePartialMessages ?? false,
           maxTokens: options.maxTokens,
         },
@@ -100,6 +109,7 @@ async function runOrReport(
       sink: openSink(1),
       format: withLogFailures(turnErrors ?? printed, name),
       cancellation,
+      onControl: prompts.onControl,
       date,
       random: options.deterministic ? () => 0 : Math.random,
     });

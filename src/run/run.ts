@@ -41,7 +41,7 @@ export interface Host {
   /** As `Math.random`. */
   random: () => number;
   /** Called before the first line, for a program that drives the run while it lives. */
-  onControl?: (control: RunControl) => void;
+  onControl?: ((control: RunControl) => void) | undefined;
   /** Called once the first line is kept and the run can be found and asked by others. */
   onServing?: () => void;
 }

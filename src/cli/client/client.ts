@@ -5,8 +5,8 @@ import { CLIENT_MODES, type ClientMode } from "./modes.ts";
 
 /** The model and the permission mode in the words of clients, where they are others than the run's own; the output shows them. */
 export interface ShownSettings {
-  model?: string;
-  permissionMode?: string;
+  model?: string | undefined;
+  permissionMode?: string | undefined;
 }
 
 /** What there is to know of a client when the run begins. */

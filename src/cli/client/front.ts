@@ -1,9 +1,8 @@
 import type { Readable } from "node:stream";
-import type { AskPermission } from "../../agent/ask.ts";
 import { readLines } from "../../consume/lines.ts";
 import { AgentError, toErrorInfo } from "../../protocol/errors.ts";
-import type { PromptStream } from "../../run/prompts.ts";
 import type { RunControl } from "../../run/settings.ts";
+import type { Prompts } from "../prompt.ts";
 import { MAX_LINE_BYTES } from "../prompt-lines.ts";
 import { Client, type ClientOptions } from "./client.ts";
 import { Inbox } from "./inbox.ts";
@@ -18,18 +17,12 @@ export interface FrontOptions extends ClientOptions {
   open: () => Promise<Readable>;
 }
 
-/** A program that drives the run through stdin, as the run gets to know it. */
-export interface Front {
-  prompts: PromptStream;
-  ask: AskPermission | undefined;
-  onControl: (control: RunControl) => void;
-}
-
 /** The side of stream-json that is not output: prompts, requests and answers, read as they come, also during a turn. */
-export function openFront(options: FrontOptions): Front {
+export function openFront(options: FrontOptions): Prompts {
   const reading = new Reading(options);
   return {
     prompts: reading.inbox,
+    notices: [],
     ask: options.asks ? reading.questions.ask : undefined,
     onControl: (control) => void reading.begin(control),
   };

@@ -17,13 +17,13 @@ const REFUSED: Partial<Record<keyof Initialize, string>> = {
 /** What is left out, with a word to the person. */
 const LEFT_OUT = ["agents", "plugins", "skills", "toolAliases", "planModeInstructions"] as const;
 
-/** Why a client cannot be served; undefined if it can. */
-export function refusalOf(request: Initialize): AgentError | undefined {
+/** @throws AgentError `usage` naming what the client asks for and is not there. */
+export function refuseWhatIsMissing(request: Initialize): void {
   const missing = Object.entries(REFUSED).flatMap(([field, name]) =>
     asksFor(Reflect.get(request, field)) ? [name] : [],
   );
-  if (missing.length === 0) return undefined;
-  return new AgentError(
+  if (missing.length === 0) return;
+  throw new AgentError(
     "usage",
     `linefeed does not have ${missing.join(", ")} yet, which the client's initialize asks for; leave that out`,
   );

@@ -25,8 +25,8 @@ export const requestLine = z.object({
 /** The answer to something that we asked. */
 export const responseLine = z.object({
   response: z.discriminatedUnion("subtype", [
-    z.object({ subtype: z.literal("success"), request_id: z.string(), response: z.unknown() }),
-    z.object({ subtype: z.literal("error"), request_id: z.string(), error: z.unknown() }),
+    z.object({ subtype: z.literal("success"), request_id: z.string(), response: z.unknown().optional() }),
+    z.object({ subtype: z.literal("error"), request_id: z.string(), error: z.unknown().optional() }),
   ]),
 });
 
@@ -40,15 +40,15 @@ const initialize = z.object({
   disallowedTools: z.array(z.string()).nullish(),
   hooks: anything,
   sdkMcpServers: z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())]).nullish(),
-  mcpServers: z.unknown(),
-  jsonSchema: z.unknown(),
-  settings: z.unknown(),
-  managedSettings: z.unknown(),
-  agents: z.unknown(),
-  plugins: z.unknown(),
-  skills: z.unknown(),
-  toolAliases: z.unknown(),
-  planModeInstructions: z.unknown(),
+  mcpServers: z.unknown().optional(),
+  jsonSchema: z.unknown().optional(),
+  settings: z.unknown().optional(),
+  managedSettings: z.unknown().optional(),
+  agents: z.unknown().optional(),
+  plugins: z.unknown().optional(),
+  skills: z.unknown().optional(),
+  toolAliases: z.unknown().optional(),
+  planModeInstructions: z.unknown().optional(),
 });
 export type Initialize = z.infer<typeof initialize>;
 

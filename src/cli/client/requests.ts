@@ -2,7 +2,7 @@ import { AgentError } from "../../protocol/errors.ts";
 import { faultsText } from "../user-message.ts";
 import type { Client } from "./client.ts";
 import type { Inbox } from "./inbox.ts";
-import { answerTo, refusalOf, takeOver } from "./initialize.ts";
+import { answerTo, refuseWhatIsMissing, takeOver } from "./initialize.ts";
 import { controlRequest, SUBTYPES, type ControlRequest, type Initialize } from "./messages.ts";
 
 /** What requests act on. */
@@ -25,17 +25,17 @@ export class Requests {
 
   /** @param request with its subtype, and whatever else. */
   handle(id: string, request: { subtype: string }): void {
-    const { client } = this.#on;
+    const { client, inbox } = this.#on;
     if (!SUBTYPES.includes(request.subtype)) {
       return client.fail(id, `linefeed does not know the control request ${request.subtype}`);
     }
-    const { data, error } = controlRequest.safeParse(request);
-    if (error) return client.fail(id, `${request.subtype}: ${faultsText(error.issues)}`);
     try {
-      client.succeed(id, this.#answer(data));
-    } catch (thrown) {
-      if (!(thrown instanceof AgentError)) throw thrown;
-      client.fail(id, thrown.message);
+      client.succeed(id, this.#answer(understood(request)));
+    } catch (error) {
+      if (!(error instanceof AgentError)) throw error;
+      // It may have sent its prompt already: that must not run without what it relies on.
+      if (request.subtype === "initialize") inbox.refuse(error);
+      client.fail(id, error.message);
     }
   }
 
@@ -59,17 +59,10 @@ export class Requests {
     }
   }
 
-  /** A client that is refused may have sent its prompt already: that must not run without what it relies on. */
   #initialize(request: Initialize): Record<string, unknown> {
-    const { client, inbox, cwd } = this.#on;
-    try {
-      const refusal = refusalOf(request);
-      if (refusal) throw refusal;
-      takeOver(request, client, cwd);
-    } catch (error) {
-      if (error instanceof AgentError) inbox.refuse(error);
-      throw error;
-    }
+    const { client, cwd } = this.#on;
+    refuseWhatIsMissing(request);
+    takeOver(request, client, cwd);
     return answerTo(request, client);
   }
 
@@ -83,4 +76,11 @@ export class Requests {
     const name = model?.trim() ?? "";
     return name === "" || name === "default" ? this.#firstModel : name;
   }
+}
+
+/** @throws AgentError `usage` naming the fields that are wrong. */
+function understood(request: { subtype: string }): ControlRequest {
+  const { data, error } = controlRequest.safeParse(request);
+  if (error) throw new AgentError("usage", `${request.subtype}: ${faultsText(error.issues)}`);
+  return data;
 }
