@@ -65,6 +65,12 @@ const reworded = (option: string, words: Record<string, string>): ClientFlag => 
   },
 });
 
+/** Its value would be what to tell of; everything is told. */
+const debugging = (values: ClientFlag["values"]): ClientFlag => ({
+  values,
+  read: ({ argv }) => void argv.push("--debug"),
+});
+
 /** By their names in kebab-case. */
 export const CLIENT_FLAGS: Readonly<Record<string, ClientFlag>> = {
   "--allowed-tools": {
@@ -107,6 +113,13 @@ export const CLIENT_FLAGS: Readonly<Record<string, ClientFlag>> = {
     // The arguments of calls are part of what a message is while it is written.
     read: ({ argv }, _values, name) => void argv.push(name, "--include-tool-input"),
   },
+  "--debug": debugging("optional"),
+  "-d": debugging("optional"),
+  "--debug-to-stderr": debugging("none"),
+  "--debug-file": {
+    values: "one",
+    read: ({ argv }, values) => void argv.push(`--debug=${last(values)}`),
+  },
   "--mcp-config": { values: "many", read: (_draft, values) => values.forEach(refuseServers) },
   "--settings": { values: "one", read: (draft, values) => readSettings(draft, last(values)) },
   "--managed-settings": {
@@ -138,10 +151,6 @@ export const CLIENT_FLAGS: Readonly<Record<string, ClientFlag>> = {
   "--await-initialize": ignored("none"),
   "--betas": ignored("many"),
   "--channels": ignored("one"),
-  "--debug": ignored("optional"),
-  "-d": ignored("optional"),
-  "--debug-file": ignored("one"),
-  "--debug-to-stderr": ignored("none"),
   "--fallback-model": ignored("one"),
   "--ide": ignored("none"),
   "--initialize-fields": ignored("one"),
