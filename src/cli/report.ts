@@ -27,7 +27,7 @@ export async function reportFailure(
     try {
       const sink = openSink(1);
       const line = lines.event(stampLone(result, null, date())) ?? "";
-      end = { ...end, exitCode: lines.exitCode?.(end.exitCode) ?? end.exitCode };
+      if (end.signal === null) end = { ...end, exitCode: lines.exitCode?.() ?? end.exitCode };
       const written = Promise.resolve(sink.write(line));
       await drainOrGiveUp(written, sink, cancellation, DRAIN_MS);
     } catch {
@@ -50,8 +50,8 @@ async function lineFormat(name: string): Promise<Format | undefined> {
 /** The end of a run as the readers of its output expect it; where that was lost, it is what it is. */
 export function endFor(format: Format, end: RunEnd, { signal }: Cancellation): RunEnd {
   const lost = signal.aborted ? toErrorInfo(signal.reason).code : undefined;
-  if (!format.exitCode || lost === "io" || lost === "reader_closed") return end;
-  return { ...end, exitCode: format.exitCode(end.exitCode) };
+  if (!format.exitCode || end.signal !== null || lost === "io" || lost === "reader_closed") return end;
+  return { ...end, exitCode: format.exitCode() };
 }
 
 /**

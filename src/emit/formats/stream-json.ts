@@ -23,8 +23,6 @@ type Line = lines.Line;
 
 /** Of an answer, in tokens, where nobody says. */
 const MAX_TOKENS = 32_000;
-/** Exit codes from here on say which signal ended a process, or would have. */
-const FIRST_OF_SIGNALS = 128;
 
 /**
  * Claude-style stream-json, which the Agent SDKs and many other programs read: docs/stream-json.md has what each event becomes.
@@ -52,9 +50,8 @@ class StreamJson implements Format {
     this.#usage = this.#newUsage();
   }
 
-  /** 1 if the last `result` is an error, else 0, whatever the turns before it; a signal's stays. */
-  exitCode(ofRun: number): number {
-    if (ofRun >= FIRST_OF_SIGNALS) return ofRun;
+  /** 1 if the last `result` is an error, else 0, whatever the turns before it. */
+  exitCode(): number {
     return this.#lastIsError ? 1 : 0;
   }
 
