@@ -38,7 +38,7 @@ const LAYERS: Record<string, Layer> = {
   "index.ts": { ours: ["protocol", "model", "tools", "run"], node: false },
   cli: {
     ours: ["protocol", "model", "tools", "agent", "emit", "consume", "sessions", "render", "run"],
-    packages: ["commander", "schemas.ts: zod", "handover.ts: zod"],
+    packages: ["commander", "schemas.ts: zod", "handover.ts: zod", "client/messages.ts: zod"],
     node: true,
   },
 };

@@ -7,20 +7,24 @@ import type { StepStatus, StopReason } from "../protocol/words.ts";
 import { judgeAnswer, judgeCalls } from "./answer.ts";
 import type { Conversation } from "./conversation.ts";
 import { checkBudget, checkSteps, type Limits } from "./limits.ts";
+import { linkAbort } from "./linked-abort.ts";
 import { callModel, type Batch, type ModelCall, type ModelCallTimes } from "./model-call.ts";
 import { runToolCalls, skipToolCalls, type ToolRunner } from "./tool-calls.ts";
 import { UsageTotal } from "../protocol/usage.ts";
 
 export interface AgentOptions {
   client: ModelClient;
-  /** What every request has in common. */
-  request: Omit<ModelRequest, "messages">;
+  /** What the requests of a turn have in common; asked for as the turn begins. */
+  request: () => TurnRequest;
   runner: ToolRunner;
   /** What the session has come to so far; the agent carries it on. */
   conversation: Conversation;
   limits: Limits;
   call: Pick<ModelCall, "maxRetries" | "idleTimeoutMs" | "includeToolInput" | "random">;
 }
+
+/** A request but for the conversation. */
+export type TurnRequest = Omit<ModelRequest, "messages">;
 
 /** How a turn ended: what `turn_end` says, and what the run's last word needs beyond it. */
 export interface TurnOutcome {
@@ -34,6 +38,9 @@ export interface TurnOutcome {
 
 interface TurnState {
   turn: number;
+  request: TurnRequest;
+  /** Ends the turn from outside, and from within. */
+  controller: AbortController;
   steps: number;
   usage: UsageTotal;
   times: ModelCallTimes;
@@ -78,7 +85,8 @@ export class Agent {
     prompt: PromptContent,
     signal: AbortSignal,
   ): AsyncGenerator<EventBody, TurnOutcome, undefined> {
-    const turn = this.#turn(prompt, signal);
+    const { controller, unlink } = linkAbort(signal);
+    const turn = this.#turn(prompt, controller);
     try {
       for (;;) {
         const next = await turn.next();
@@ -87,6 +95,7 @@ export class Agent {
       }
     } finally {
       await turn.return(LEFT_EARLY);
+      unlink();
     }
   }
 
@@ -110,14 +119,20 @@ export class Agent {
 
   /** @throws AgentError `max_budget` if the run has used up its tokens, so that no further turn may begin. */
   checkBudget(): void {
-    checkBudget(this.#runUsage.tokens, this.#options.limits);
+    checkBudget(this.#runUsage, this.#options.limits);
   }
 
-  async *#turn(prompt: PromptContent, signal: AbortSignal): AsyncGenerator<Batch, TurnOutcome, undefined> {
+  async *#turn(
+    prompt: PromptContent,
+    controller: AbortController,
+  ): AsyncGenerator<Batch, TurnOutcome, undefined> {
     const { clock } = this.#options.runner.context;
+    const { signal } = controller;
     const begun = clock.now();
     const state: TurnState = {
       turn: (this.#conversation.turns += 1),
+      request: this.#options.request(),
+      controller,
       steps: 0,
       usage: new UsageTotal(),
       times: { apiMs: 0, ttftMs: null },
@@ -132,7 +147,7 @@ export class Agent {
       while (!end.turnIsOver) {
         if (signal.aborted) throw signal.reason;
         checkSteps(state.steps, this.#options.limits);
-        end = yield* this.#step(state, signal);
+        end = yield* this.#step(state);
       }
       if (end.error) error = toErrorInfo(end.error);
     } catch (thrown) {
@@ -154,8 +169,9 @@ export class Agent {
   }
 
   /** One model call and the tools that it asks for. */
-  async *#step(state: TurnState, signal: AbortSignal): AsyncGenerator<Batch, StepEnd, undefined> {
+  async *#step(state: TurnState): AsyncGenerator<Batch, StepEnd, undefined> {
     const { clock } = this.#options.runner.context;
+    const { signal } = state.controller;
     const begun = clock.now();
     const step = (this.#conversation.steps += 1);
     state.steps += 1;
@@ -164,8 +180,8 @@ export class Agent {
     let end: StepEnd;
     let status: StepStatus;
     try {
-      const message = yield* this.#ask(step, state, signal);
-      end = yield* this.#finish(step, message, state, signal);
+      const message = yield* this.#ask(step, state);
+      end = yield* this.#finish(step, message, state);
       // A message that will not do as an answer is the turn's matter; calls that were cut off are the step's.
       status = signal.aborted || end.callsSkipped ? "cancelled" : "ok";
     } catch (thrown) {
@@ -187,22 +203,18 @@ export class Agent {
   }
 
   /** The model call; the complete message enters the history. */
-  async *#ask(
-    step: number,
-    state: TurnState,
-    signal: AbortSignal,
-  ): AsyncGenerator<Batch, DoneChunk, undefined> {
-    const { client, request, call, runner } = this.#options;
+  async *#ask(step: number, state: TurnState): AsyncGenerator<Batch, DoneChunk, undefined> {
+    const { client, call, runner } = this.#options;
     const message = yield* callModel(
       {
         ...call,
         client,
-        request: { ...request, messages: this.#conversation.history.messages },
+        request: { ...state.request, messages: this.#conversation.history.messages },
         turn: state.turn,
         step,
         clock: runner.context.clock,
-        signal,
-        onVoided: (usage) => this.#addUsage(state, request.model, usage),
+        signal: state.controller.signal,
+        onVoided: (usage) => this.#addUsage(state, state.request.model, usage),
       },
       state.times,
     );
@@ -215,9 +227,9 @@ export class Agent {
     step: number,
     message: DoneChunk,
     state: TurnState,
-    signal: AbortSignal,
   ): AsyncGenerator<Batch, StepEnd, undefined> {
     const { limits, runner } = this.#options;
+    const { signal } = state.controller;
     const calls = message.content.filter((block): block is ToolUseBlock => block.type === "tool_use");
     state.stopReason = message.stopReason;
     if (calls.length === 0) {
@@ -226,7 +238,7 @@ export class Agent {
         state.text = verdict.text;
         return { turnIsOver: true, error: verdict.error };
       }
-      checkBudget(this.#runUsage.tokens, limits);
+      checkBudget(this.#runUsage, limits);
       return { turnIsOver: false };
     }
     const cut =
@@ -237,12 +249,12 @@ export class Agent {
       : judgeCalls(message, {
           cutInARow: state.cutInARow,
           steps: state.steps,
-          tokens: this.#runUsage.tokens,
+          usage: this.#runUsage,
           limits,
         });
     const events = stop
       ? skipToolCalls(step, calls, stop.message)
-      : runToolCalls(step, calls, runner, signal);
+      : runToolCalls(step, calls, runner, state.controller);
     for await (const body of events) yield [this.#record(state, body)];
     if (stop) return { turnIsOver: true, error: stop, callsSkipped: true };
     return signal.aborted ? { turnIsOver: true, error: signal.reason } : { turnIsOver: false };

@@ -1,5 +1,6 @@
 import type { DoneChunk } from "../model/client.ts";
 import { AgentError } from "../protocol/errors.ts";
+import type { UsageTotal } from "../protocol/usage.ts";
 import { limitReached, type Limits } from "./limits.ts";
 
 /** What a message without calls is: the end of the turn, in order or not, or a pause. */
@@ -23,12 +24,12 @@ export function judgeAnswer(message: DoneChunk): Verdict {
 /** Why the calls of a message must not run at all; undefined if they may. */
 export function judgeCalls(
   message: DoneChunk,
-  state: { cutInARow: number; steps: number; tokens: number; limits: Limits },
+  state: { cutInARow: number; steps: number; usage: UsageTotal; limits: Limits },
 ): AgentError | undefined {
   const stopped = stopError(message);
   // One answer that was cut inside a call goes back to the model; a second in a row will not get better.
   if (stopped && (stopped.code !== "max_tokens" || state.cutInARow > 1)) return stopped;
-  return limitReached(state.steps, state.tokens, state.limits);
+  return limitReached(state.steps, state.usage, state.limits);
 }
 
 function textOf(message: DoneChunk): string {

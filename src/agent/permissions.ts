@@ -16,20 +16,30 @@ export interface PermissionPolicy {
   secretFolders: readonly string[];
 }
 
-export type Decision = { allowed: true } | { allowed: false; reason: string };
+export type Decision =
+  | { allowed: true }
+  | {
+      allowed: false;
+      reason: string;
+      /** Whether somebody may still allow it: not against a denying rule, nor against the mode `plan`. */
+      mayAsk: boolean;
+      /** The rule that would allow it, where one is sure to. */
+      rule?: string | undefined;
+    };
 
 type FileAccess = Extract<Access, { kind: "read" | "write" }>;
 
 /** How much of a command a reason names, in UTF-16 code units. */
 const NAMED_UNITS = 200;
 
-/** Whether a call may run. Pure; nobody is ever asked, what is not allowed is denied. */
+/** Whether a call may run. Pure; nobody is asked in here, what is not allowed is denied. */
 export function decide(tool: string, access: Access, policy: PermissionPolicy): Decision {
   const denying = policy.deny.find((rule) => denies(rule, tool, access));
-  if (denying) return { allowed: false, reason: denialBy(denying, access) };
+  if (denying) return { allowed: false, reason: denialBy(denying, access), mayAsk: false };
   if (policy.mode === "bypass") return { allowed: true };
   if (policy.mode === "plan" && !readsOnly(access)) {
-    return { allowed: false, reason: "the mode plan allows reading only; use another --permission-mode" };
+    const reason = "the mode plan allows reading only; use another --permission-mode";
+    return { allowed: false, reason, mayAsk: false };
   }
   switch (access.kind) {
     case "execute":
@@ -94,7 +104,10 @@ function decideCommand(tool: string, command: string, { allow }: PermissionPolic
   if (matches.some(({ kind }) => kind === "all")) return { allowed: true };
   const patterns = matches.flatMap((match) => (match.kind === "command" ? [match.pattern] : []));
   const gap = findGap(patterns, command);
-  return gap === undefined ? { allowed: true } : { allowed: false, reason: reasonOf(gap, tool, command) };
+  if (gap === undefined) return { allowed: true };
+  // A rule for one of several commands would not do for all of them.
+  const rule = gap.kind === "uncovered" && gap.parts === 1 ? ruleFor(tool, gap.command) : undefined;
+  return { allowed: false, reason: reasonOf(gap, tool, command), mayAsk: true, rule };
 }
 
 function reasonOf(gap: Gap, tool: string, command: string): string {
@@ -122,19 +135,16 @@ function decideFile(tool: string, access: FileAccess, policy: PermissionPolicy):
     return { allowed: true };
   }
   if (guarded !== undefined) {
-    return {
-      allowed: false,
-      reason: `${guarded}; allow it by name with --allowed-tools "${tool}(${access.path})"`,
-    };
+    const reason = `${guarded}; allow it by name with --allowed-tools "${tool}(${access.path})"`;
+    return { allowed: false, reason, mayAsk: true };
   }
   if (!roots.some((root) => isInside(access.path, root))) {
-    return { allowed: false, reason: `it lies outside the working folder; add its folder with --add-dir` };
+    const reason = "it lies outside the working folder; add its folder with --add-dir";
+    return { allowed: false, reason, mayAsk: true };
   }
   if (access.kind === "read" || mode === "accept-edits") return { allowed: true };
-  return {
-    allowed: false,
-    reason: `writing needs --permission-mode accept-edits or --allowed-tools ${tool}`,
-  };
+  const reason = `writing needs --permission-mode accept-edits or --allowed-tools ${tool}`;
+  return { allowed: false, reason, mayAsk: true, rule: tool };
 }
 
 /** A guarded file is allowed only by a rule that names such a file: `Read(.env)`, not `Read(**)`. */

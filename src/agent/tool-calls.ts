@@ -1,19 +1,23 @@
 import type { ToolUseBlock } from "../protocol/content.ts";
 import type { EventBody, EventBodyOf } from "../protocol/event.ts";
 import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
+import { AgentError } from "../protocol/errors.ts";
 import { linkAbort } from "./linked-abort.ts";
-import { decide, type PermissionPolicy } from "./permissions.ts";
+import type { AskPermission } from "./ask.ts";
+import type { PermissionPolicy } from "./permissions.ts";
+import { prepareCall, type Prepared, type ReadyCall } from "./prepare-call.ts";
 import { sideBySide } from "./side-by-side.ts";
 
 /** Neighbouring reads that run at the same time, at most, where nothing else is said. */
 const SIDE_BY_SIDE = 8;
-/** How much of unreadable arguments the model is shown, in UTF-16 code units. */
-const EXCERPT_UNITS = 500;
 
 export interface ToolRunner {
   /** The tools, loaded when the first call needs them. */
   tools: () => Promise<readonly Tool[]>;
+  /** Looked at for each call, so it may change between them. */
   policy: PermissionPolicy;
+  /** Asked about calls that nothing allows and nothing forbids; without it they are denied. */
+  ask?: AskPermission | undefined;
   /** The context of a call, but for what belongs to the single call. */
   context: Omit<ToolContext, "toolUseId" | "signal" | "mayRead">;
   /** How many neighbouring reads may run at the same time; default: 8. */
@@ -23,28 +27,27 @@ export interface ToolRunner {
 type ToolEnd = EventBodyOf<"tool_end">;
 
 /** A runner whose tools are there. */
-type LoadedRunner = Omit<ToolRunner, "tools"> & { tools: readonly Tool[] };
-
-/** A call on its way: what it is decided to be is a value, not a set of flags. */
-type Prepared =
-  | { kind: "ready"; tool: Tool; input: unknown }
-  | { kind: "denied"; reason: string }
-  | { kind: "invalid"; message: string };
+type LoadedRunner = Omit<ToolRunner, "tools"> & {
+  tools: readonly Tool[];
+  /** Ends the turn: nothing further begins. */
+  endTurn: (reason: AgentError) => void;
+};
 
 /**
  * Runs the calls of one message: reads that stand next to each other side by side, every other call
  * alone and in order. Each call gets exactly one `tool_end`, in call order. When `signal` aborts, running
- * calls are ended and the rest never start.
+ * calls are ended and the rest never start; `turn` is aborted when whoever is asked about a call ends the turn.
  */
 export async function* runToolCalls(
   step: number,
   blocks: readonly ToolUseBlock[],
   runner: ToolRunner,
-  signal: AbortSignal,
+  turn: AbortController,
 ): AsyncGenerator<EventBody, void, undefined> {
   const tools = await runner.tools();
+  const endTurn = (reason: AgentError) => turn.abort(reason);
   for (const group of groupNeighbours(blocks, tools)) {
-    yield* runGroup(step, group, { ...runner, tools }, signal);
+    yield* runGroup(step, group, { ...runner, tools, endTurn }, turn.signal);
   }
 }
 
@@ -107,20 +110,45 @@ async function* runCall(
   runner: LoadedRunner,
   signal: AbortSignal,
 ): AsyncGenerator<EventBody, ToolEnd, undefined> {
-  if (signal.aborted)
-    return toolEnd(step, block, { status: "cancelled", content: "Not run: the run was ended." });
-  const prepared = await prepare(block, runner);
+  const prepared = await prepare(block, runner, signal);
   switch (prepared.kind) {
+    case "cancelled":
+      return toolEnd(step, block, { status: "cancelled", content: "Not run: the run was ended." });
     case "invalid":
       return toolEnd(step, block, { status: "error", content: prepared.message });
-    case "denied":
-      yield denialNotice(block, prepared.reason);
-      return toolEnd(step, block, { status: "denied", content: `Permission denied: ${prepared.reason}.` });
+    case "denied": {
+      const reason = sentence(prepared.reason);
+      if (prepared.endTurn)
+        runner.endTurn(
+          new AgentError("cancelled", `the turn was ended as ${block.name} was denied: ${reason}`),
+        );
+      yield denialNotice(block, reason);
+      return toolEnd(step, block, { status: "denied", content: `Permission denied: ${reason}` });
+    }
     case "ready":
-      return yield* runReady(step, block, prepared.tool, prepared.input, runner, signal);
+      return yield* runReady(step, block, prepared, runner, signal);
     default:
       return prepared satisfies never;
   }
+}
+
+async function prepare(
+  block: ToolUseBlock,
+  runner: LoadedRunner,
+  signal: AbortSignal,
+): Promise<Prepared | { kind: "cancelled" }> {
+  if (signal.aborted) return { kind: "cancelled" };
+  try {
+    return await prepareCall(block, { ...runner, cwd: runner.context.cwd }, signal);
+  } catch (error) {
+    if (signal.aborted) return { kind: "cancelled" };
+    throw error;
+  }
+}
+
+/** What others have written may end in a full stop, or not. */
+function sentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
 function denialNotice(block: ToolUseBlock, reason: string): EventBody {
@@ -128,50 +156,14 @@ function denialNotice(block: ToolUseBlock, reason: string): EventBody {
     type: "notice",
     level: "warning",
     code: "permission_denied",
-    message: `${block.name} was denied: ${reason}.`,
+    message: `${block.name} was denied: ${reason}`,
   };
-}
-
-async function prepare(block: ToolUseBlock, runner: LoadedRunner): Promise<Prepared> {
-  const tool = runner.tools.find((candidate) => candidate.name === block.name);
-  if (!tool) {
-    const names = runner.tools.map((candidate) => candidate.name).join(", ");
-    return {
-      kind: "invalid",
-      message: `There is no tool "${block.name}". The tools are: ${names || "none"}.`,
-    };
-  }
-  if (block.invalid_json !== undefined) return { kind: "invalid", message: unreadable(block.invalid_json) };
-  const parsed = tool.input.safeParse(block.input);
-  if (!parsed.success) {
-    const issues = parsed.error.issues.map(
-      (issue) => `- ${issue.path.map(String).join(".") || "arguments"}: ${issue.message}`,
-    );
-    return {
-      kind: "invalid",
-      message: `The arguments of ${tool.name} are not valid; nothing was run.\n${issues.join("\n")}`,
-    };
-  }
-  try {
-    const access = await tool.access(parsed.data, runner.context.cwd);
-    const decision = decide(tool.name, access, runner.policy);
-    if (!decision.allowed) return { kind: "denied", reason: decision.reason };
-  } catch (error) {
-    return { kind: "invalid", message: `${tool.name} could not begin: ${messageOf(error)}` };
-  }
-  return { kind: "ready", tool, input: parsed.data };
-}
-
-function unreadable(json: string): string {
-  const excerpt = json.length > EXCERPT_UNITS ? `${json.slice(0, EXCERPT_UNITS).toWellFormed()}…` : json;
-  return `The arguments are not complete, valid JSON (they may have been cut off); nothing was run. They were:\n${excerpt}`;
 }
 
 async function* runReady(
   step: number,
   block: ToolUseBlock,
-  tool: Tool,
-  input: unknown,
+  { tool, given, input, mayRead }: ReadyCall,
   runner: LoadedRunner,
   signal: AbortSignal,
 ): AsyncGenerator<EventBody, ToolEnd, undefined> {
@@ -182,11 +174,9 @@ async function* runReady(
     step,
     tool_use_id: block.id,
     name: block.name,
-    input: block.input,
+    input: given,
     summary: tool.summary(input),
   };
-  const mayRead = (path: string) =>
-    decide(tool.name, { kind: "read", path, requested: path }, runner.policy).allowed;
   const running = tool.run(input, { ...runner.context, toolUseId: block.id, signal, mayRead });
   const result = yield* outputOf(block.id, running);
   if (result.outputFile !== null) {

@@ -7,7 +7,7 @@ export interface OptionShape {
 
 /** The option whose value may begin with dashes, since it is a prompt. */
 const PROMPT_OPTION = "--print";
-const PROMPT_NAMES = ["-p", "--print", "--prompt"];
+export const PROMPT_NAMES = ["-p", "--print", "--prompt"];
 
 /**
  * Brings a command line into the form that the parser understands: camelCase options become
@@ -69,7 +69,7 @@ export function firstWord(
 }
 
 /** `--allowedTools=x` → `--allowed-tools=x`, where that is an option. */
-function kebab(word: string, shapes: ReadonlyMap<string, OptionShape>): string {
+export function kebab(word: string, shapes: { has(name: string): boolean }): string {
   const match = /^(--[a-zA-Z][\w-]*)(=.*)?$/s.exec(word);
   if (!match?.[1]) return word;
   const name = match[1].replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -77,7 +77,7 @@ function kebab(word: string, shapes: ReadonlyMap<string, OptionShape>): string {
 }
 
 /** Behind `-p` everything is the prompt but what is an option, or looks just like a mistyped one. */
-function isPrompt(word: string, shapes: ReadonlyMap<string, OptionShape>): boolean {
+export function isPrompt(word: string, shapes: { has(name: string): boolean }): boolean {
   if (!word.startsWith("-") || word === "-") return true;
   if (word === "--") return false;
   const name = kebab(word, shapes).replace(/=.*$/s, "");

@@ -69,7 +69,7 @@ export async function backgroundRun(
 }
 
 async function promptOf({ source, prompts }: BackgroundRun, signal: AbortSignal): Promise<PromptContent> {
-  if (source.kind === "lines") {
+  if (source.kind === "lines" || source.kind === "client") {
     throw new AgentError("usage", "--bg takes one prompt; send it more with: linefeed send, and --keep-open");
   }
   const next = await prompts.prompts.next(signal);

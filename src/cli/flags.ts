@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import { PERMISSION_MODES, type PermissionMode } from "../protocol/words.ts";
 import { COMMAND_SUMMARIES } from "./command-names.ts";
 import { DEFAULTS } from "../run/defaults.ts";
@@ -8,6 +8,7 @@ import { INPUT_FORMATS, type InputFormat } from "./prompt.ts";
 import {
   collect,
   parseCount,
+  parseDollars,
   parseDuration,
   parsePositiveDuration,
   parseSessionId,
@@ -38,6 +39,8 @@ export interface RunFlags {
   disallowedTools?: string[];
   permissionMode?: PermissionMode;
   dangerouslySkipPermissions?: true;
+  permissionPromptTool?: "stdio";
+  replayUserMessages?: true;
   addDir?: string[];
   cwd?: string;
   maxSteps?: number;
@@ -46,6 +49,7 @@ export interface RunFlags {
   idleTimeout: number;
   maxRetries: number;
   maxBudgetTokens?: number;
+  maxBudgetUsd?: number;
   stopOnError?: true;
   failOnDenied?: true;
   keepChildren?: true;
@@ -53,6 +57,7 @@ export interface RunFlags {
   coalesceMs: number;
   deltas: boolean;
   includeToolInput?: true;
+  includePartialMessages?: true;
   heartbeat: number;
   drainTimeout: number;
   fake?: string;
@@ -77,10 +82,10 @@ const LATER = "is not part of this version yet";
 
 const MODES: Record<string, PermissionMode> = { bypassPermissions: "bypass" };
 const PROVIDERS = ["anthropic", "openai", "fake"] as const;
-const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
+export const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 
 /** Options of the design that later versions bring; until then they are refused by name. */
-const LATER_OPTIONS = ["--store <url>", "--permission-prompt-tool <tool>"];
+const LATER_OPTIONS = ["--store <url>"];
 
 /** Names, flags and help of a run; the only place that knows commander. */
 export function runCommand(): Command {
@@ -113,9 +118,16 @@ function promptOptions(): Option[] {
       "-p, --print [prompt]",
       "run one prompt and exit; may stand alone or before the prompt",
     ).argParser(collect),
-    new Option("--input-format <format>", "stdin is one prompt (text), or has one a line (jsonl)")
-      .argParser((text) => parseFormat(INPUT_FORMATS, text))
+    new Option(
+      "--input-format <format>",
+      "stdin is one prompt (text), has one a line (jsonl), or is a client's (stream-json)",
+    )
+      .argParser(parseWord(INPUT_FORMATS))
       .default("text"),
+    new Option(
+      "--replay-user-messages",
+      "of stream-json: print each of the client's messages as its turn begins",
+    ),
     new Option("--no-stdin", "never read stdin"),
     new Option("--bg", "run in the background: prints the session's id and returns"),
     new Option("--keep-open", "wait for prompts that linefeed send brings"),
@@ -171,6 +183,10 @@ function toolOptions(): Option[] {
     new Option("--permission-mode <mode>", PERMISSION_MODES.join(", ")).argParser(
       parseWord(PERMISSION_MODES, MODES),
     ),
+    new Option(
+      "--permission-prompt-tool <where>",
+      "stdio, of stream-json: ask the client about calls that nothing allows",
+    ).argParser(parseWord(["stdio"])),
     new Option("--dangerously-skip-permissions", "allow everything that no rule denies"),
     new Option("--add-dir <folder>", "a further folder that may be read").argParser(collect),
     new Option("--tool-timeout <time>", "how long a call may take")
@@ -187,6 +203,10 @@ function limitOptions(): Option[] {
     new Option("--max-turns <n>", "the same").argParser(parseCount(0)).hideHelp(),
     new Option("--timeout <time>", "time of the run").argParser(parsePositiveDuration),
     new Option("--max-budget-tokens <n>", "tokens of the run").argParser(parseCount(1)),
+    new Option(
+      "--max-budget-usd <dollars>",
+      "dollars of the run, at the highest prices of Claude models",
+    ).argParser(parseDollars),
     new Option("--stop-on-error", "of several prompts, answer none after the first that fails"),
   ];
 }
@@ -211,7 +231,7 @@ function outputOptions(): Option[] {
     new Option(
       "--output-format <format>",
       `${FORMATS.join(", ")} (default: pretty on a terminal, else text)`,
-    ).argParser((text) => parseFormat(FORMATS, text)),
+    ).argParser(parseWord(FORMATS)),
     new Option("--json", "short for --output-format jsonl"),
     new Option("--coalesce-ms <n>", "merge deltas for this many ms; 0: every delta its own line")
       .argParser(parseCount(0, 60_000))
@@ -247,11 +267,6 @@ export function laterOption(command: Command): string | undefined {
       LATER_OPTIONS.includes(option.flags) && command.getOptionValueSource(option.attributeName()) === "cli",
   );
   return later ? `${later.long ?? later.flags} ${LATER}` : undefined;
-}
-
-function parseFormat<Format extends string>(formats: readonly Format[], text: string): Format {
-  if (text === "stream-json") throw new InvalidArgumentError(`${text} ${LATER}.`);
-  return parseWord(formats)(text);
 }
 
 const COMMANDS_HELP = Object.entries(COMMAND_SUMMARIES)

@@ -1,10 +1,11 @@
 import { fstatSync, statSync } from "node:fs";
 import type { Format } from "../emit/formats/format.ts";
+import type { StreamJsonOptions } from "../emit/formats/stream-json.ts";
 import { jsonFormat } from "../emit/formats/json.ts";
 import { jsonlFormat } from "../emit/formats/jsonl.ts";
 import { textFormat } from "../emit/formats/text.ts";
 
-export const FORMATS = ["pretty", "text", "json", "jsonl"] as const;
+export const FORMATS = ["pretty", "text", "json", "jsonl", "stream-json"] as const;
 export type OutputFormat = (typeof FORMATS)[number];
 
 /** Where no terminal says how wide it is. */
@@ -28,10 +29,17 @@ export function defaultFormat({ terminal }: Stdout): OutputFormat {
   return terminal ? "pretty" : "text";
 }
 
-/** The renderer for people is loaded only for them; `animated`: what a terminal shows may move. */
+export interface FormatOptions extends Stdout {
+  /** Whether what a terminal shows may move. */
+  animated: boolean;
+  /** For stream-json. */
+  client: StreamJsonOptions;
+}
+
+/** What only some need is loaded only for them. */
 export async function openFormat(
   name: OutputFormat,
-  { terminal, animated }: Stdout & { animated: boolean },
+  { terminal, animated, client }: FormatOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<Format> {
   switch (name) {
@@ -50,6 +58,10 @@ export async function openFormat(
         spinner: animated && terminal !== undefined && env["TERM"] !== "dumb",
         now: () => performance.now(),
       });
+    }
+    case "stream-json": {
+      const { streamJsonFormat } = await import("../emit/formats/stream-json.ts");
+      return streamJsonFormat(client);
     }
     default:
       return name satisfies never;

@@ -7,7 +7,7 @@ import type { RunFlags } from "./flags.ts";
 import type { Prompts } from "./prompt.ts";
 import { parseRules, ruleNotices } from "../run/rules.ts";
 import type { OpenSession } from "../run/session.ts";
-import { chooseProvider } from "./provider.ts";
+import { chooseProvider, type NamedProvider } from "./provider.ts";
 import { textFile } from "./text-file.ts";
 import { splitList } from "./values.ts";
 
@@ -51,6 +51,7 @@ export async function checkOptions(
     idleTimeoutMs: flags.idleTimeout,
     maxRetries: flags.maxRetries,
     maxBudgetTokens: flags.maxBudgetTokens,
+    maxBudgetUsd: budgetUsd(flags, provider),
     stopOnError: flags.stopOnError ?? false,
     failOnDenied: flags.failOnDenied ?? false,
     keepChildren: flags.keepChildren ?? false,
@@ -71,16 +72,28 @@ export async function checkOptions(
 export function complete(
   options: CheckedOptions,
   { session, notices: ofSession }: OpenSession,
-  { prompts, notices }: Prompts,
+  { prompts, notices, ask }: Prompts,
 ): RunOptions {
   const whole = {
     ...options,
+    ask,
     session,
     prompts,
     notices: [...ofSession, ...notices, ...ruleNotices(options)],
   };
   if (options.debug) debugRun(options.debug, whole);
   return whole;
+}
+
+/** @throws AgentError `usage` where it would be counted at prices that are not those of the provider. */
+function budgetUsd({ maxBudgetUsd }: RunFlags, { name }: NamedProvider): number | undefined {
+  if (maxBudgetUsd !== undefined && name === "openai") {
+    throw new AgentError(
+      "usage",
+      "--max-budget-usd counts at the prices of Claude models; with --provider openai use --max-budget-tokens",
+    );
+  }
+  return maxBudgetUsd;
 }
 
 function toolNames(lists: string[] | undefined): ToolName[] {

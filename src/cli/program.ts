@@ -1,4 +1,5 @@
-import { openSink, reserveStdout } from "../emit/stdout.ts";
+import type { Command } from "commander";
+import { openSink, reserveStdout, writeStderr } from "../emit/stdout.ts";
 import { AgentError } from "../protocol/errors.ts";
 import { Cancellation, watchSignals } from "../run/cancellation.ts";
 import { countingDate } from "../run/deterministic.ts";
@@ -8,6 +9,7 @@ import { openSession } from "../run/session.ts";
 import { SIGNALS } from "../protocol/words.ts";
 import { stateDirectory } from "../run/state-directory.ts";
 import { firstWord, peekDeterministic, peekFormat } from "./argv.ts";
+import type { ClientCommandLine } from "./client/command-line.ts";
 import { isCommand, type CommandName } from "./command-names.ts";
 import { defaultFormat, lookAtStdout, openFormat } from "./format.ts";
 import { runCommand } from "./flags.ts";
@@ -15,7 +17,7 @@ import { parseRun } from "./parse-run.ts";
 import { parseWith, shapesOf } from "./parse.ts";
 import { checkOptions, complete } from "./options.ts";
 import { openPrompts, promptSource } from "./prompt.ts";
-import { reportError, reportFailure, TurnErrors, withLogFailures } from "./report.ts";
+import { endFor, reportError, reportFailure, TurnErrors, withLogFailures } from "./report.ts";
 import { sessionRequest } from "./session-request.ts";
 import { WORKER_WORD } from "./worker-word.ts";
 
@@ -53,9 +55,11 @@ async function runOrReport(
   try {
     if (argv[0] === WORKER_WORD) return await (await import("./worker.ts")).work(env, cancellation);
     const command = runCommand();
-    const first = firstWord(argv, shapesOf(command));
+    const client = isClient(argv, format) ? await clientCommandLine(argv, command, env) : undefined;
+    const first = client ? undefined : firstWord(argv, shapesOf(command));
     if (first && isCommand(first.word)) return await runCommandOf(first.word, first.rest, env, cancellation);
-    const parsed = parseRun(command, argv);
+    const words = client?.argv ?? argv;
+    const parsed = parseRun(command, words);
     if (!parsed) return undefined;
     const stdout = lookAtStdout();
     reserveStdout();
@@ -65,13 +69,35 @@ async function runOrReport(
     const stateFolder = stateDirectory(env);
     const options = await checkOptions(parsed.flags, env, stateFolder);
     const request = sessionRequest(parsed.flags, options.cwd);
-    const prompts = await openPrompts(source, parsed.flags.stdin, cancellation.signal);
+    const settings = client?.settings ?? {};
+    const prompts =
+      source.kind === "client"
+        ? (await import("./client/open.ts")).openClient(source.first, {
+            ...parsed.flags,
+            settings,
+            cwd: options.cwd,
+            env,
+          })
+        : await openPrompts(source, parsed.flags.stdin, cancellation.signal);
     if (parsed.flags.bg) {
       const { backgroundRun } = await import("./background.ts");
-      const given = { argv, source, prompts, request, stateFolder, asLine: name === "jsonl" };
+      const asLine = name === "jsonl" || name === "stream-json";
+      const given = { argv: words, source, prompts, request, stateFolder, asLine };
       return await backgroundRun(given, { env, cancellation });
     }
-    const printed = await openFormat(name, { ...stdout, animated: !options.deterministic }, env);
+    const printed = await openFormat(
+      name,
+      {
+        ...stdout,
+        animated: !options.deterministic,
+        client: {
+          settings,
+          partials: parsed.flags.includePartialMessages ?? false,
+          maxTokens: options.maxTokens,
+        },
+      },
+      env,
+    );
     const turnErrors = source.kind === "lines" && name === "text" ? new TurnErrors(printed) : undefined;
     const session = await openSession(request, {
       stateFolder,
@@ -79,18 +105,37 @@ async function runOrReport(
       date,
       signal: cancellation.signal,
     });
-    const end = await run(complete(options, session, prompts), {
+    const ended = await run(complete(options, session, prompts), {
       sink: openSink(1),
       format: withLogFailures(turnErrors ?? printed, name),
       cancellation,
+      onControl: prompts.onControl,
       date,
       random: options.deterministic ? () => 0 : Math.random,
     });
+    const end = endFor(printed, ended, cancellation);
     if (!turnErrors?.told(end)) reportError(end, format);
     return end;
   } catch (error) {
     return reportFailure(error, format, cancellation, date);
   }
+}
+
+/** Whether the command line comes from a program that speaks stream-json: such programs start runs only. */
+function isClient([first]: readonly string[], format: string): boolean {
+  return format === "stream-json" && !(first !== undefined && isCommand(first));
+}
+
+/** What a client asks for in vain is told on stderr. */
+async function clientCommandLine(
+  argv: readonly string[],
+  command: Command,
+  env: NodeJS.ProcessEnv,
+): Promise<ClientCommandLine> {
+  const { readClientCommandLine } = await import("./client/command-line.ts");
+  const line = readClientCommandLine(argv, shapesOf(command), env["HOME"]);
+  for (const warning of line.warnings) writeStderr(`linefeed: ${warning}`);
+  return line;
 }
 
 /** A command that is no run: its words and flags are its own. */

@@ -1,12 +1,14 @@
 import { isUtf8 } from "node:buffer";
+import type { AskPermission } from "../agent/ask.ts";
 import type { EventBodyOf } from "../protocol/event.ts";
 import { AgentError } from "../protocol/errors.ts";
+import type { RunControl } from "../run/settings.ts";
 import { promptList, type PromptStream } from "../run/prompts.ts";
 import { nearCommand } from "./command-names.ts";
 import { readStdin, statStdin, stdinIsTerminal, streamStdin } from "./stdin.ts";
 
-/** What stdin holds: one prompt as a whole, or one a line. */
-export const INPUT_FORMATS = ["text", "jsonl"] as const;
+/** What stdin holds: one prompt as a whole, one a line, or what a client of stream-json writes. */
+export const INPUT_FORMATS = ["text", "jsonl", "stream-json"] as const;
 export type InputFormat = (typeof INPUT_FORMATS)[number];
 
 const NO_PROMPT = 'there is no prompt: linefeed -p "what to do", or pipe one into stdin';
@@ -23,6 +25,10 @@ export interface PromptArguments {
 export interface Prompts {
   prompts: PromptStream;
   notices: EventBodyOf<"notice">[];
+  /** Asks whoever gives the prompts about calls that nothing allows, if they want to be asked. */
+  ask?: AskPermission | undefined;
+  /** Hands the run to whoever gives the prompts, if they have more to say. */
+  onControl?: ((control: RunControl) => void) | undefined;
 }
 
 /** How stdin is read. */
@@ -32,11 +38,15 @@ export interface StdinFlags {
   stdin: boolean;
 }
 
-/** Where the prompts come from: an argument (and stdin, if that has something), stdin alone, or the lines of stdin. */
+/**
+ * Where the prompts come from: an argument (and stdin, if that has something), stdin alone, the lines of stdin, or a client that
+ * has more to say than prompts.
+ */
 export type PromptSource =
   | { kind: "argument"; text: string }
   | { kind: "stdin" }
-  | { kind: "lines"; first: string | undefined };
+  | { kind: "lines"; first: string | undefined }
+  | { kind: "client"; first: string | undefined };
 
 /**
  * Looks at the command line, and at what kind of thing stdin is, alone.
@@ -44,8 +54,9 @@ export type PromptSource =
  */
 export function promptSource(words: PromptArguments, flags: StdinFlags): PromptSource {
   const text = promptArgument(words);
+  if (flags.inputFormat === "stream-json") return lineSource("client", text === "" ? undefined : text, flags);
   if (text !== undefined && text.trim() === "") throw blank();
-  if (flags.inputFormat === "jsonl") return lineSource(text, flags.stdin);
+  if (flags.inputFormat === "jsonl") return lineSource("lines", text, flags);
   if (text === "-") return { kind: "stdin" };
   if (text !== undefined) return { kind: "argument", text };
   if (stdinIsTerminal()) throw new AgentError("usage", NO_PROMPT);
@@ -53,22 +64,26 @@ export function promptSource(words: PromptArguments, flags: StdinFlags): PromptS
 }
 
 /** A terminal is read only if `-` says so: whoever forgot the pipe would wait for nothing. */
-function lineSource(text: string | undefined, useStdin: boolean): PromptSource {
-  if (!useStdin) {
+function lineSource(
+  kind: "lines" | "client",
+  text: string | undefined,
+  { inputFormat, stdin }: StdinFlags,
+): PromptSource {
+  if (!stdin) {
     throw new AgentError(
       "usage",
-      "--input-format jsonl reads prompts from stdin, which --no-stdin forbids; leave out one of them",
+      `--input-format ${inputFormat} reads prompts from stdin, which --no-stdin forbids; leave out one of them`,
     );
   }
   statStdin();
-  if (text === "-") return { kind: "lines", first: undefined };
+  if (text === "-") return { kind, first: undefined };
   if (stdinIsTerminal()) {
     throw new AgentError(
       "usage",
-      "--input-format jsonl reads prompts from stdin, and that is a terminal; pipe lines into it, or write - to type them",
+      `--input-format ${inputFormat} reads prompts from stdin, and that is a terminal; pipe lines into it, or write - to type them`,
     );
   }
-  return { kind: "lines", first: text };
+  return { kind, first: text };
 }
 
 /** Empty arguments come from unset variables and mean nothing beside a prompt. */
@@ -95,7 +110,7 @@ function promptArgument({ asked, printed, positional }: PromptArguments): string
 
 /** Opens the source; only what is one prompt as a whole is read at once. */
 export async function openPrompts(
-  source: PromptSource,
+  source: Exclude<PromptSource, { kind: "client" }>,
   useStdin: boolean,
   signal: AbortSignal,
 ): Promise<Prompts> {
@@ -112,7 +127,7 @@ export async function openPrompts(
  * @throws AgentError `usage` if it is blank.
  */
 async function readPrompt(
-  source: Exclude<PromptSource, { kind: "lines" }>,
+  source: Extract<PromptSource, { kind: "argument" | "stdin" }>,
   useStdin: boolean,
   signal: AbortSignal,
 ): Promise<{ text: string; notices: Prompts["notices"] }> {

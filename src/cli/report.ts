@@ -21,11 +21,14 @@ export async function reportFailure(
 ): Promise<RunEnd> {
   const error = toErrorInfo(thrown);
   const result = loneResult(error, cancellation.reasonSignal);
-  const end = { exitCode: result.exit_code, signal: result.signal, error };
-  if (format === "jsonl" || format === "json") {
+  let end = { exitCode: result.exit_code, signal: result.signal, error };
+  const lines = await lineFormat(format);
+  if (lines) {
     try {
       const sink = openSink(1);
-      const written = Promise.resolve(sink.write(encode(stampLone(result, null, date()))));
+      const line = lines.event(stampLone(result, null, date())) ?? "";
+      if (end.signal === null) end = { ...end, exitCode: lines.exitCode?.() ?? end.exitCode };
+      const written = Promise.resolve(sink.write(line));
       await drainOrGiveUp(written, sink, cancellation, DRAIN_MS);
     } catch {
       // Nobody reads it; the exit code still tells.
@@ -34,6 +37,21 @@ export async function reportFailure(
   // A run that never began is not rendered either.
   reportError(end, format === "pretty" ? "text" : format);
   return end;
+}
+
+/** The format of those that promise a last line whatever happens; undefined for the others. */
+async function lineFormat(name: string): Promise<Format | undefined> {
+  if (name === "jsonl" || name === "json") return { event: encode };
+  if (name !== "stream-json") return undefined;
+  const { streamJsonFormat } = await import("../emit/formats/stream-json.ts");
+  return streamJsonFormat({ settings: {}, partials: false });
+}
+
+/** The end of a run as the readers of its output expect it; where that was lost, it is what it is. */
+export function endFor(format: Format, end: RunEnd, { signal }: Cancellation): RunEnd {
+  const lost = signal.aborted ? toErrorInfo(signal.reason).code : undefined;
+  if (!format.exitCode || end.signal !== null || lost === "io" || lost === "reader_closed") return end;
+  return { ...end, exitCode: format.exitCode() };
 }
 
 /**
@@ -77,7 +95,7 @@ export class TurnErrors implements Format {
 
 /** Where notices are not printed, what is not kept of a session is told on stderr. */
 export function withLogFailures(format: Format, name: string): Format {
-  if (name !== "text" && name !== "json") return format;
+  if (name !== "text" && name !== "json" && name !== "stream-json") return format;
   return {
     event(event) {
       if (event.type === "notice" && event.code === "log_unavailable")

@@ -30,7 +30,8 @@ export function readMessageLine(line: string): LineRead {
   return { prompt: data.text === undefined ? data.content : data.text };
 }
 
-function faultsText(issues: readonly Issue[]): string {
+/** What is wrong with a message, field by field. */
+export function faultsText(issues: readonly Issue[]): string {
   const more = issues.length - MAX_FAULTS;
   const texts = issues.slice(0, MAX_FAULTS).map(faultText);
   return [...texts, ...(more > 0 ? [`and ${more} more`] : [])].join("; ");

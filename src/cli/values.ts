@@ -47,6 +47,13 @@ export function parseCount(least: number, most = Number.MAX_SAFE_INTEGER): (text
   };
 }
 
+/** An amount of money above zero. */
+export function parseDollars(text: string): number {
+  const dollars = /^\d*\.?\d+$/.test(text.trim()) ? Number(text) : Number.NaN;
+  if (!(dollars > 0)) throw new InvalidArgumentError("Write a number above zero, such as 2.50.");
+  return dollars;
+}
+
 /** How many times faster waits pass: `recorded` is 1, `full` is `Infinity`. */
 export function parseSpeed(text: string): number {
   if (text === "recorded") return 1;

@@ -45,6 +45,8 @@ export interface RunFlags {
   maxSteps?: number | undefined;
   /** Tokens of the run. */
   maxBudgetTokens?: number | undefined;
+  /** Dollars of the run, at the highest prices of Claude models. */
+  maxBudgetUsd?: number | undefined;
   /** Time of the run. */
   timeoutMs?: number | undefined;
   /** Time of a call. */
@@ -110,6 +112,7 @@ export const FLAGS = {
   keepChildren: ["--keep-children", "on"],
   maxSteps: ["--max-steps", "number"],
   maxBudgetTokens: ["--max-budget-tokens", "number"],
+  maxBudgetUsd: ["--max-budget-usd", "number"],
   timeoutMs: ["--timeout", "ms"],
   toolTimeoutMs: ["--tool-timeout", "ms"],
   idleTimeoutMs: ["--idle-timeout", "ms"],

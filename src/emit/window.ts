@@ -7,6 +7,16 @@ export const QUEUE_UNITS = 256 * 1024;
 /** Above this many, deltas are merged even with a window of 0 ms: memory has to be bounded. */
 export const UNMERGED_UNITS = 1024 * 1024;
 
+/** A line that is no event: it keeps its place among them, has no number and is kept nowhere. */
+export interface Aside {
+  type: "aside";
+  /** With its end. */
+  line: string;
+}
+
+/** What is printed, in order. */
+export type Printed = EventBody | Aside;
+
 export interface WindowClock {
   now(): number;
   setTimeout(callback: () => void, ms: number): NodeJS.Timeout;
@@ -28,8 +38,10 @@ export class Window {
   readonly #merge = new Merge();
   readonly #coalesceMs: number;
   readonly #clock: WindowClock | undefined;
-  #ready: EventBody[] = [];
+  #ready: Printed[] = [];
   #readyUnits = 0;
+  /** How much of it are lines that are no events. */
+  #asideUnits = 0;
   #since: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #over = false;
@@ -73,6 +85,13 @@ export class Window {
     }
   }
 
+  /** Puts a line behind everything that has been pushed before; what was pending is thereby due. */
+  pushAside(line: string): void {
+    this.#enqueue([...this.#merge.flush(), { type: "aside", line }]);
+    this.#asideUnits += line.length;
+    this.#wakeTaker?.();
+  }
+
   /** No more events will be pushed; what is pending is due. */
   end(): void {
     this.#ended = true;
@@ -82,7 +101,7 @@ export class Window {
   }
 
   /** Resolves with the events that are due, in order; with undefined after the end. For one taker. */
-  async take(): Promise<EventBody[] | undefined> {
+  async take(): Promise<Printed[] | undefined> {
     while (!this.#due()) {
       if (this.#ended && this.#waiting === 0) return undefined;
       await new Promise<void>((resolve) => {
@@ -95,6 +114,7 @@ export class Window {
     const taken = this.#ready;
     this.#ready = [];
     this.#readyUnits = 0;
+    this.#asideUnits = 0;
     this.#over = false;
     this.#since = this.#merge.units > 0 ? this.#since : undefined;
     this.#releasePushers();
@@ -102,10 +122,19 @@ export class Window {
   }
 
   /** Resolves when little is waiting, the way in which a slow reader slows down those who can wait; or on abort. */
-  async room(signal: AbortSignal): Promise<void> {
+  room(signal: AbortSignal): Promise<void> {
+    return this.#until(() => !this.isFull, signal);
+  }
+
+  /** The same for lines that are no events. */
+  roomForAsides(signal: AbortSignal): Promise<void> {
+    return this.#until(() => this.#asideUnits < QUEUE_UNITS, signal);
+  }
+
+  async #until(hasRoom: () => boolean, signal: AbortSignal): Promise<void> {
     const wake = () => this.#releasePushers();
     signal.addEventListener("abort", wake, { once: true });
-    while (this.#waiting >= QUEUE_UNITS && !signal.aborted) {
+    while (!hasRoom() && !signal.aborted) {
       await new Promise<void>((resolve) => {
         this.#wakePushers.push(resolve);
       });
@@ -130,10 +159,10 @@ export class Window {
     return this.#ready.length > 0 || this.#urgent || ((this.#over || this.#ended) && this.#merge.units > 0);
   }
 
-  #enqueue(bodies: EventBody[]): void {
-    for (const body of bodies) {
-      this.#ready.push(body);
-      this.#readyUnits += unitsOf(body);
+  #enqueue(items: Printed[]): void {
+    for (const item of items) {
+      this.#ready.push(item);
+      this.#readyUnits += item.type === "aside" ? item.line.length : unitsOf(item);
     }
   }
 

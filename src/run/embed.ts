@@ -213,6 +213,7 @@ function settle(options: AgentOptions): Settled {
     thinking: options.thinking ?? DEFAULTS.thinking,
     maxSteps: options.maxSteps,
     maxBudgetTokens: options.maxBudgetTokens,
+    maxBudgetUsd: undefined,
     timeoutMs: options.timeoutMs,
     toolTimeoutMs: options.toolTimeoutMs ?? DEFAULTS.toolTimeoutMs,
     idleTimeoutMs: options.idleTimeoutMs ?? DEFAULTS.idleTimeoutMs,

@@ -18,6 +18,7 @@ export class Heartbeat {
   #turn: number | null = null;
   #step: number | null = null;
   #running = 0;
+  #questions = 0;
   #paused = false;
   /** The silence before it was nobody's fault. */
   #resumedAt: number;
@@ -52,8 +53,24 @@ export class Heartbeat {
         this.#running = Math.max(0, this.#running - 1);
         if (this.#running === 0) this.#waitFor("model");
         break;
+      case "turn_end":
+        // What nobody has answered by now came to nothing.
+        this.#questions = 0;
+        break;
       default:
         break;
+    }
+  }
+
+  /** Waits for somebody who is asked about a call, and takes their time. */
+  async whileAsked<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    this.#questions += 1;
+    this.#waitFor("permission");
+    try {
+      return await answer;
+    } finally {
+      this.#questions = Math.max(0, this.#questions - 1);
+      if (this.#questions === 0) this.#waitFor(this.#running > 0 ? "tool" : "model");
     }
   }
 
@@ -72,8 +89,11 @@ export class Heartbeat {
     this.#timer = undefined;
   }
 
+  /** Of all that is waited for a person's answer is what most likely takes longest. */
   #waitFor(what: WaitingFor): void {
-    this.#waitingFor = what;
+    const next = this.#questions > 0 ? "permission" : what;
+    if (next === "permission" && this.#waitingFor === next) return;
+    this.#waitingFor = next;
     this.#since = this.#options.now();
   }
 

@@ -5,9 +5,9 @@ import { AgentError } from "../protocol/errors.ts";
 export class Interrupt {
   #controller: AbortController | undefined;
 
-  /** Ends the turn that is under way, if one is. */
-  interrupt(): void {
-    this.#controller?.abort(new AgentError("cancelled", "the turn was interrupted by another prompt"));
+  /** Ends the turn that is under way, if one is. @param by what did it, in words. */
+  interrupt(by: string): void {
+    this.#controller?.abort(new AgentError("cancelled", `the turn was interrupted by ${by}`));
   }
 
   /** Does a turn under a signal that ends with the run's, and with an interruption. */

@@ -1,12 +1,12 @@
 import type { Conversation } from "../agent/conversation.ts";
-import type { Rule } from "../agent/rules.ts";
+import type { AskPermission } from "../agent/ask.ts";
 import type { ModelClient } from "../model/client.ts";
 import type { Script } from "../model/scripted/script.ts";
 import type { EventBodyOf } from "../protocol/event.ts";
-import type { PermissionMode } from "../protocol/words.ts";
 import type { LogWriter } from "../sessions/event-log.ts";
 import type { PromptStream } from "./prompts.ts";
 import type { DebugLog } from "./debug-log.ts";
+import type { RunSettings } from "./settings.ts";
 import type { OfferedTool } from "./tool-set.ts";
 
 /** Proxies to send requests through. */
@@ -46,8 +46,8 @@ export interface SessionStart {
   forkedFrom?: { session_id: string; seq: number } | undefined;
 }
 
-/** Everything that a run is told, checked. Durations in ms. */
-export interface RunOptions {
+/** Everything that a run is told, checked; what may be changed later, as it is at the beginning. Durations in ms. */
+export interface RunOptions extends Readonly<RunSettings> {
   session: SessionStart;
   prompts: PromptStream;
   /** Whether the first turn that is not ok ends the run. */
@@ -57,17 +57,13 @@ export interface RunOptions {
   /** What was noticed before the run began. */
   notices: EventBodyOf<"notice">[];
   provider: ProviderOptions;
-  model: string;
   maxTokens: number;
   effort: string | undefined;
   thinking: "summarized" | "omitted" | "off";
-  systemPrompt: string | undefined;
-  appendSystemPrompt: string | undefined;
   /** What the model may call. */
   tools: readonly OfferedTool[];
-  allow: Rule[];
-  deny: Rule[];
-  permissionMode: PermissionMode;
+  /** Asked about calls that nothing allows and nothing forbids; without it they are denied. */
+  ask?: AskPermission | undefined;
   /** Absolute, with links resolved. */
   cwd: string;
   /** Further folders that may be read, absolute, with links resolved. */
@@ -80,6 +76,7 @@ export interface RunOptions {
   idleTimeoutMs: number;
   maxRetries: number;
   maxBudgetTokens: number | undefined;
+  maxBudgetUsd: number | undefined;
   failOnDenied: boolean;
   keepChildren: boolean;
   /** Whether the repository's AGENTS.md is left out. */

@@ -2,7 +2,7 @@ import { encode } from "../emit/encode.ts";
 import type { Format, Tick } from "../emit/formats/format.ts";
 import { SinkError, type Sink } from "../emit/sink.ts";
 import type { Stamp } from "../emit/stamp.ts";
-import type { Window } from "../emit/window.ts";
+import type { Printed, Window } from "../emit/window.ts";
 import { AgentError } from "../protocol/errors.ts";
 import type { EventBody, EventBodyOf, LinefeedEvent } from "../protocol/event.ts";
 import { LogError, type LogWriter } from "../sessions/event-log.ts";
@@ -26,6 +26,7 @@ export interface OutputOptions {
 
 /** Events that are printed together, and their lines. */
 interface Batch {
+  bodies: EventBody[];
   events: LinefeedEvent[];
   lines: string;
 }
@@ -76,24 +77,25 @@ export class Output {
 
   async #drain(): Promise<void> {
     const { window } = this.#options;
-    for (let bodies = await window.take(); bodies; bodies = await window.take()) {
-      for (let begin = 0; begin < bodies.length;) {
-        const batch = this.#encode(bodies, begin, WRITE_UNITS);
-        const end = begin + batch.events.length;
-        const text = this.#textOf(this.#keep(batch, bodies.slice(begin, end)));
+    for (let items = await window.take(); items; items = await window.take()) {
+      for (let begin = 0; begin < items.length;) {
+        const item = items[begin];
+        const batch = this.#encode(items, begin, WRITE_UNITS);
+        const text = item?.type === "aside" ? item.line : this.#textOf(this.#keep(batch));
         if (text !== "") await this.#write(text);
-        begin = end;
+        begin += Math.max(1, batch.events.length);
       }
     }
   }
 
-  /** The lines of so many events that they have `units` UTF-16 code units, or a little more. */
-  #encode(bodies: readonly EventBody[], begin: number, units: number): Batch {
-    const batch: Batch = { events: [], lines: "" };
-    for (let at = begin; at < bodies.length && batch.lines.length < units; at += 1) {
-      const body = bodies[at];
-      if (!body) break;
-      const event = this.#options.stamp(body);
+  /** The lines of so many events that they have `units` UTF-16 code units, or a little more, up to a line that is none. */
+  #encode(items: readonly Printed[], begin: number, units: number): Batch {
+    const batch: Batch = { bodies: [], events: [], lines: "" };
+    for (let at = begin; at < items.length && batch.lines.length < units; at += 1) {
+      const item = items[at];
+      if (!item || item.type === "aside") break;
+      const event = this.#options.stamp(item);
+      batch.bodies.push(item);
       batch.events.push(event);
       batch.lines += encode(event);
     }
@@ -104,7 +106,8 @@ export class Output {
    * Lines are kept before anybody sees them, so that a number never names two lines. Those that cannot be kept get their numbers
    * anew, behind the notice that says so: the last line of a run must stay the last.
    */
-  #keep(batch: Batch, bodies: readonly EventBody[]): Batch {
+  #keep(batch: Batch): Batch {
+    const { bodies } = batch;
     if (!this.#log) return batch;
     try {
       const isLast = bodies.at(-1)?.type === "result";

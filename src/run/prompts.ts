@@ -3,10 +3,11 @@ import type { AgentError } from "../protocol/errors.ts";
 import type { EventBodyOf } from "../protocol/event.ts";
 
 /** What a run is asked next: a prompt, or something that was meant for one and cannot be read as such. */
-export type NextPrompt = { notices: EventBodyOf<"notice">[] } & (
-  | { kind: "prompt"; prompt: PromptContent }
-  | { kind: "unreadable"; error: AgentError }
-);
+export type NextPrompt = {
+  notices: EventBodyOf<"notice">[];
+  /** Called once its turn has begun and has said so. */
+  onBegun?: () => void;
+} & ({ kind: "prompt"; prompt: PromptContent } | { kind: "unreadable"; error: AgentError });
 
 /**
  * Where a run's prompts come from, be it the command line, stdin or another process. The run asks for the next

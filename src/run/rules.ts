@@ -9,7 +9,7 @@ import type { RunOptions } from "./options.ts";
 import { wordDistance } from "./word-distance.ts";
 
 /** The tools whose rules are about paths, those of later versions too: scripts name them already. */
-const PATH_TOOLS = ["Read", "Write", "Edit", "Glob", "Grep"];
+export const PATH_TOOLS = ["Read", "Write", "Edit", "Glob", "Grep"];
 const KNOWN_TOOLS = ["Bash", ...PATH_TOOLS];
 
 /**
@@ -19,11 +19,13 @@ const KNOWN_TOOLS = ["Bash", ...PATH_TOOLS];
  * @param ownTools names of tools that are not ours.
  * @throws AgentError `usage` naming the rule that cannot be read.
  */
+/** Reads one rule. @throws AgentError `usage` if it cannot be read. */
 export function parseRules(list: string, cwd: string, ownTools: readonly string[] = []): Rule[] {
-  return splitOutsideBrackets(list).map((text) => parseRule(text, cwd, ownTools));
+  return splitRules(list).map((text) => parseRule(text, cwd, ownTools));
 }
 
-function parseRule(text: string, cwd: string, ownTools: readonly string[]): Rule {
+/** Reads one rule. @throws AgentError `usage` if it cannot be read. */
+export function parseRule(text: string, cwd: string, ownTools: readonly string[] = []): Rule {
   const [, tool, pattern] = /^([A-Za-z][\w-]*)(?:\((.*)\))?$/s.exec(text) ?? [];
   if (tool === undefined) {
     throw ruleError(text, "write Tool or Tool(pattern), e.g. Read(src/**) or Bash(git log *)");
@@ -102,7 +104,8 @@ function ruleError(text: string, why: string): AgentError {
 /** In the brackets of a command, quotes are those of the shell; in those of a path they are part of it. */
 const COMMAND_PIECE = /\\.|'[^']*'|"(?:\\.|[^"\\])*"|./gsu;
 
-function splitOutsideBrackets(list: string): string[] {
+/** The rules of a list, as they are written. */
+export function splitRules(list: string): string[] {
   const parts: string[] = [];
   let part = "";
   let depth = 0;

@@ -23,11 +23,10 @@ import { randomBytes } from "./random.ts";
 import type { Recording } from "./recording.ts";
 import { Interrupt } from "./interrupt.ts";
 import { PromptQueue } from "./prompt-queue.ts";
+import { settingsOf, type RunControl, type RunSettings } from "./settings.ts";
 import { Tally } from "./tally.ts";
+import { doneOrUnwound } from "./unwind.ts";
 import { Workshop, type Closing } from "./workshop.ts";
-
-/** How long a cancelled run may take to end its calls in order, in ms; then it is closed as it stands. */
-const UNWIND_MS = 10_000;
 
 /** What there is to clear up after a run that called no tool. */
 const NO_CALLS: Closing = { childrenLeft: [], notices: [] };
@@ -41,6 +40,8 @@ export interface Host {
   date: () => Date;
   /** As `Math.random`. */
   random: () => number;
+  /** Called before the first line, for a program that drives the run while it lives. */
+  onControl?: ((control: RunControl) => void) | undefined;
   /** Called once the first line is kept and the run can be found and asked by others. */
   onServing?: () => void;
 }
@@ -67,6 +68,7 @@ class Run {
   readonly #options: RunOptions;
   readonly #host: Host;
   readonly #clock: ActiveClock;
+  readonly #settings: RunSettings;
   readonly #tally = new Tally();
   readonly #window: Window;
   readonly #output: Output;
@@ -81,6 +83,7 @@ class Run {
   constructor(options: RunOptions, host: Host) {
     this.#options = options;
     this.#host = host;
+    this.#settings = settingsOf(options);
     this.#clock = options.deterministic ? new TimelessClock() : new ActiveClock();
     this.#begun = this.#clock.now();
     const windowClock = { now: () => this.#clock.now(), setTimeout, clearTimeout };
@@ -99,7 +102,7 @@ class Run {
       onFailure: (error) => host.cancellation.cancel(outputError(error)),
     });
     this.#prompts = new PromptQueue(options.prompts, options.keepOpen);
-    this.#workshop = new Workshop(options, this.#clock, randomBytes(8).toString("hex"));
+    this.#workshop = new Workshop(options, this.#settings, this.#clock, randomBytes(8).toString("hex"));
     this.#heartbeat = new Heartbeat({
       intervalMs: options.deterministic ? 0 : options.heartbeatMs,
       now: () => this.#clock.now(),
@@ -114,11 +117,12 @@ class Run {
     drained.catch((error: unknown) =>
       this.#host.cancellation.cancel(new AgentError("internal", String(error))),
     );
+    this.#offerControl();
     this.#emit(initOf(this.#options));
     for (const notice of this.#options.notices) this.#emit(notice);
     // The first lines leave before the loading of what follows keeps the event loop busy.
     await new Promise((resolve) => setImmediate(resolve));
-    const turns = this.#untilDoneOrUnwound(this.#turns());
+    const turns = doneOrUnwound(this.#turns(), this.#host.cancellation.signal);
     const { session, cwd, model, keepChildren } = this.#options;
     // Where processes may outlive the run, nobody else is to end them.
     const process_mark = keepChildren ? null : this.#workshop.context.processMark;
@@ -130,6 +134,17 @@ class Run {
     const givenUp = await drainOrGiveUp(drained, sink, cancellation, this.#options.drainTimeoutMs);
     session.log?.close();
     return this.#afterOutput(end, givenUp);
+  }
+
+  #offerControl(): void {
+    this.#host.onControl?.({
+      sessionId: this.#options.session.id,
+      settings: this.#settings,
+      interrupt: this.#interrupt,
+      signal: this.#host.cancellation.signal,
+      aside: (line) => this.#window.pushAside(line),
+      roomForAsides: () => this.#window.roomForAsides(this.#host.cancellation.signal),
+    });
   }
 
   async #serve(): Promise<void> {
@@ -149,18 +164,20 @@ class Run {
   /** Answers the prompts. Never rejects: what fails becomes the run's error. */
   async #turns(): Promise<void> {
     const { signal } = this.#host.cancellation;
+    const { ask } = this.#options;
     const over = new AbortController();
     const timeout = this.#watchTimeout(over.signal);
     try {
       // zod, the tools and the provider's library come in here, behind the `init` line.
       const { assembleAgent } = await import("./assemble-agent.ts");
-      const instructions = this.#instructions();
-      const { agent, recording } = await assembleAgent(
-        this.#options,
-        this.#workshop,
-        this.#host.random,
-        instructions,
-      );
+      const { agent, recording } = await assembleAgent({
+        options: this.#options,
+        settings: this.#settings,
+        workshop: this.#workshop,
+        ask: ask && ((question, end) => this.#heartbeat.whileAsked(ask(question, end))),
+        random: this.#host.random,
+        instructions: this.#instructions(),
+      });
       this.#recording = recording;
       for (let next = await this.#nextPrompt(signal); next; next = await this.#nextPrompt(signal)) {
         const error = await this.#answer(agent, next, signal);
@@ -199,16 +216,16 @@ class Run {
   /** @throws AgentError `max_budget` if nothing is left to answer the prompt with. */
   async #answer(agent: Agent, next: NextPrompt, signal: AbortSignal): Promise<ErrorInfo | null> {
     for (const notice of next.notices) this.#emit(notice);
-    if (next.kind === "unreadable") return this.#turn(agent.refuseTurn(next.error), signal);
+    if (next.kind === "unreadable") return this.#turn(agent.refuseTurn(next.error), next, signal);
     agent.checkBudget();
     const { prompt } = next;
     return this.#interrupt.during(signal, (turnSignal) =>
-      this.#turn(agent.runTurn(prompt, turnSignal), turnSignal),
+      this.#turn(agent.runTurn(prompt, turnSignal), next, turnSignal),
     );
   }
 
   /** Says what happens in a turn; returns why it was not ok. */
-  async #turn(turn: Turn, signal: AbortSignal): Promise<ErrorInfo | null> {
+  async #turn(turn: Turn, { onBegun }: NextPrompt, signal: AbortSignal): Promise<ErrorInfo | null> {
     for (;;) {
       const next = await turn.next();
       if (next.done) {
@@ -216,6 +233,7 @@ class Run {
         return next.value.error;
       }
       this.#emit(next.value);
+      if (next.value.type === "turn_start") onBegun?.();
       const mayBeHeld = this.#options.deterministic || mayWait(next.value);
       if (this.#window.isFull && mayBeHeld) await this.#window.room(signal);
     }
@@ -229,23 +247,6 @@ class Run {
     this.#host.cancellation.cancel(
       new AgentError("timeout", `the run reached its limit of ${timeoutMs / 1000} s (--timeout)`),
     );
-  }
-
-  /** A cancelled run gets its time to end in order; nobody waits for it for ever. */
-  async #untilDoneOrUnwound(turns: Promise<void>): Promise<void> {
-    const { signal } = this.#host.cancellation;
-    let timer: NodeJS.Timeout | undefined;
-    let startTimer = () => {};
-    const unwound = new Promise<void>((resolve) => {
-      startTimer = () => {
-        timer = setTimeout(resolve, UNWIND_MS);
-      };
-    });
-    if (signal.aborted) startTimer();
-    else signal.addEventListener("abort", startTimer, { once: true });
-    await Promise.race([turns, unwound]);
-    signal.removeEventListener("abort", startTimer);
-    clearTimeout(timer);
   }
 
   async #lastWord(): Promise<RunEnd> {

@@ -45,7 +45,7 @@ function handle(request: ControlRequest, { cancellation, prompts, interrupt }: C
       return;
     case "send":
       prompts.send(request.prompt);
-      if (request.interrupt) interrupt.interrupt();
+      if (request.interrupt) interrupt.interrupt("another prompt");
       return;
     default:
       request satisfies never;

@@ -4,6 +4,7 @@ import { toolEnvironment } from "../tools/environment.ts";
 import type { ActiveClock } from "./active-clock.ts";
 import type { RunOptions } from "./options.ts";
 import { OutputDirectory } from "./output-directory.ts";
+import type { RunSettings } from "./settings.ts";
 
 /** How many commands a notice names. */
 const NAMED = 5;
@@ -22,8 +23,13 @@ export class Workshop {
   readonly #deterministic: boolean;
   readonly #outputs: OutputDirectory;
 
-  /** `processMark` is what every process of this run is known by. */
-  constructor(options: RunOptions, clock: ActiveClock, processMark: string) {
+  /** `settings` are looked at for every call; `processMark` is what every process of this run is known by. */
+  constructor(
+    options: Omit<RunOptions, keyof RunSettings>,
+    settings: Readonly<RunSettings>,
+    clock: ActiveClock,
+    processMark: string,
+  ) {
     const roots = [options.cwd, ...options.addDirs];
     const kept = options.session.log?.outputFolder;
     // The model is told the file of a whole output, so it may read it, in later runs too.
@@ -36,9 +42,15 @@ export class Workshop {
     this.#deterministic = options.deterministic;
     this.#keepChildren = options.keepChildren;
     this.policy = {
-      mode: options.permissionMode,
-      allow: options.allow,
-      deny: options.deny,
+      get mode() {
+        return settings.permissionMode;
+      },
+      get allow() {
+        return settings.allow;
+      },
+      get deny() {
+        return settings.deny;
+      },
       roots,
       secretFolders: options.secretFolders,
     };

@@ -51,14 +51,14 @@ export function testAgent(client: ModelClient, tools: Tool[], more: Partial<Agen
 export function testAgentOptions(client: ModelClient, tools: Tool[]): AgentOptions {
   return {
     client,
-    request: {
+    request: () => ({
       model: "test",
       system: "",
       tools: [],
       maxTokens: 1000,
       effort: undefined,
       thinking: "off",
-    },
+    }),
     runner: {
       tools: async () => tools,
       policy: { mode: "bypass", allow: [], deny: [], roots: ["/"], secretFolders: [] },

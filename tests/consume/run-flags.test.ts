@@ -85,6 +85,7 @@ describe("the options of runAgent", () => {
       keepChildren: true,
       maxSteps: 0,
       maxBudgetTokens: 1,
+      maxBudgetUsd: 0.5,
       timeoutMs: 1,
       toolTimeoutMs: 0.5,
       idleTimeoutMs: 1000,

@@ -18,7 +18,8 @@ async function linesOf(
   const window = new Window(coalesceMs, undefined);
   const lines: EventBody[] = [];
   const taker = (async () => {
-    for (let taken = await window.take(); taken; taken = await window.take()) lines.push(...taken);
+    for (let taken = await window.take(); taken; taken = await window.take())
+      lines.push(...taken.filter((item) => item.type !== "aside"));
   })();
   for (const [place, body] of bodies.entries()) {
     window.push(body);

@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LINE_UNITS } from "../../src/emit/merge.ts";
-import { QUEUE_UNITS, UNMERGED_UNITS, Window, type WindowClock } from "../../src/emit/window.ts";
+import {
+  QUEUE_UNITS,
+  UNMERGED_UNITS,
+  Window,
+  type Printed,
+  type WindowClock,
+} from "../../src/emit/window.ts";
 import type { EventBody } from "../../src/protocol/event.ts";
 
 const text = (piece: string, block = 0): EventBody => ({ type: "text_delta", step: 1, block, text: piece });
@@ -53,7 +59,7 @@ const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Takes all that is due, with the time at which it came. */
 function taker(window: Window, clock: WindowClock) {
-  const taken: { at: number; body: EventBody }[] = [];
+  const taken: { at: number; body: Printed }[] = [];
   const done = (async () => {
     for (let bodies = await window.take(); bodies; bodies = await window.take()) {
       for (const body of bodies) taken.push({ at: clock.now(), body });

@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { expect, it } from "vitest";
 import { ActiveClock } from "../../src/run/active-clock.ts";
 import type { RunOptions } from "../../src/run/options.ts";
+import type { RunSettings } from "../../src/run/settings.ts";
 import { Workshop } from "../../src/run/workshop.ts";
 import { markedEnvironment } from "../../src/tools/processes.ts";
 
@@ -13,15 +14,20 @@ const options = {
   addDirs: [],
   secretFolders: [],
   keepChildren: false,
-  permissionMode: "default",
-  allow: [],
-  deny: [],
   toolTimeoutMs: 1000,
   environment: {},
 } as unknown as RunOptions;
+const settings: RunSettings = {
+  model: "test",
+  systemPrompt: undefined,
+  appendSystemPrompt: undefined,
+  permissionMode: "default",
+  allow: [],
+  deny: [],
+};
 
 it("ends the processes before it removes the folder that they write to", async () => {
-  const workshop = new Workshop(options, new ActiveClock(), MARK);
+  const workshop = new Workshop(options, settings, new ActiveClock(), MARK);
   const folder = workshop.context.outputDirectory();
   const writer = `while :; do for n in 1 2 3 4 5 6 7 8 9; do echo x > "$0/$n.$$.$RANDOM"; done; done`;
   const env = markedEnvironment(process.env, MARK, "call");
@@ -35,6 +41,6 @@ it("ends the processes before it removes the folder that they write to", async (
 });
 
 it("says what it cannot clear up, and never rejects", async () => {
-  const workshop = new Workshop({ ...options, keepChildren: true }, new ActiveClock(), "nobody");
+  const workshop = new Workshop({ ...options, keepChildren: true }, settings, new ActiveClock(), "nobody");
   expect(await workshop.close()).toEqual({ childrenLeft: [], notices: [] });
 });

@@ -167,14 +167,14 @@ class Lines {
 function createAgent(run: GoldenRun, clock: GoldenClock): Agent {
   return new Agent({
     client: timed(createScriptedClient({ answers: run.answers }), clock),
-    request: {
+    request: () => ({
       model: "fake",
       system: "",
       tools: [],
       maxTokens: 32_000,
       effort: undefined,
       thinking: "summarized",
-    },
+    }),
     runner: {
       tools: async () => [fakeBash(run, clock), fakeRead(run, clock)],
       policy: {

@@ -32,6 +32,7 @@ interface AttachFlags {
   from: number;
   tail?: number;
   follow: boolean;
+  includePartialMessages?: true;
 }
 
 /** `linefeed attach [session]`: the lines of a run, from the start or from any of them, and on to its end. */
@@ -51,6 +52,7 @@ export const attach: CommandAction = {
           `${FORMATS.join(", ")} (default: pretty on a terminal, else jsonl)`,
         ).argParser(parseWord(FORMATS)),
       )
+      .addOption(new Option("--include-partial-messages", "with stream-json: the deltas too"))
       .addHelpText("after", HELP),
 
   async run(command, host) {
@@ -70,7 +72,18 @@ export const attach: CommandAction = {
     const viewing =
       name === "jsonl"
         ? undefined
-        : new Viewing(await openFormat(name, { ...stdout, animated: true }, host.env), name);
+        : new Viewing(
+            await openFormat(
+              name,
+              {
+                ...stdout,
+                animated: true,
+                client: { settings: {}, partials: flags.includePartialMessages ?? false },
+              },
+              host.env,
+            ),
+            name,
+          );
     return withStdout(host.cancellation, async (write) => {
       await showLines(attachment, viewing, host, write);
       if (!flags.follow) return 0;

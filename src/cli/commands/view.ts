@@ -22,6 +22,7 @@ Examples:
 interface ViewFlags {
   outputFormat: OutputFormat;
   follow?: boolean;
+  includePartialMessages?: true;
 }
 
 /** `linefeed view [file]`: a stream of events for a person, or in another format. */
@@ -33,13 +34,18 @@ export const view: CommandAction = {
           .argParser(parseWord(FORMATS))
           .default("pretty"),
       )
+      .addOption(new Option("--include-partial-messages", "with stream-json: the deltas too"))
       .addOption(new Option("-f, --follow", "wait for what is appended to the file, until its run has ended"))
       .addHelpText("after", HELP),
 
   async run(command, { env, cancellation }) {
-    const { outputFormat, follow = false } = command.opts<ViewFlags>();
+    const { outputFormat, follow = false, includePartialMessages = false } = command.opts<ViewFlags>();
     const input = await openInput(command.args, "view");
-    const format = await openFormat(outputFormat, { ...lookAtStdout(), animated: true }, env);
+    const format = await openFormat(
+      outputFormat,
+      { ...lookAtStdout(), animated: true, client: { settings: {}, partials: includePartialMessages } },
+      env,
+    );
     const viewing = new Viewing(format, outputFormat);
     const source = await sourceOf(input, follow, viewing, cancellation.signal);
     const end = await withStdout(cancellation, (write) => viewing.show(source, cancellation.signal, write));

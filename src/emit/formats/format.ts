@@ -8,6 +8,8 @@ export interface Format {
   readonly addsLines?: boolean;
   /** What a line that is no event adds, in words; without it there is no place for such a line. */
   remark?(text: string): string;
+  /** The exit code that its readers expect of a run that no signal ended, by what it has printed; without it they expect ours. */
+  exitCode?(): number;
   /** What is printed while nothing else is: a sign of life that the next event takes back. */
   readonly tick?: Tick | undefined;
 }

@@ -14,8 +14,8 @@ export function textFormat(): Format {
   };
 }
 
-/** A message that asks for tools is no answer. */
-function answerOf(message: EventOf<"message">): string {
+/** The text of an answer; a message that asks for tools is none. */
+export function answerOf(message: EventOf<"message">): string {
   if (message.content.some((block) => block.type === "tool_use")) return "";
   return message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
 }
