@@ -9,8 +9,8 @@ export interface LineFault {
 
 /** How every line begins, so that it can be read by its head. */
 const HEAD = /^\{"type":"[^"\\]*","seq":\d+,"ts":"[^"\\]*","session_id":(?:null|"[^"\\]*")[,}]/;
-/** What some program takes for the end of a line, or a terminal for an order: DEL, C1, U+2028, U+2029. */
-const TO_BE_ESCAPED = /[\u007f-\u009f\u2028\u2029]/;
+/** What some program takes for the end of a line, for an order or for nothing: DEL, C1, U+2028, U+2029, U+FEFF. */
+const TO_BE_ESCAPED = /[\u007f-\u009f\u2028\u2029\ufeff]/;
 /** As `JSON.stringify` writes half a surrogate pair, and nothing else. */
 const LONE_SURROGATE = /(?<!\\)(?:\\\\)*\\ud[89a-f]/;
 const BOM_BYTES = 3;
@@ -57,7 +57,7 @@ function* faultsOf(line: Line): Generator<string> {
   if (!ended) yield "the last line has no line end";
   if (!HEAD.test(text))
     yield "the line does not begin with type, seq, ts, session_id, in this order and without spaces";
-  if (TO_BE_ESCAPED.test(text)) yield "a control character or line separator that is not escaped";
+  if (TO_BE_ESCAPED.test(text)) yield "a control character, line separator or byte order mark that is not escaped";
   if (/\\ud[89a-f]/i.test(text) && hasLoneSurrogate(text)) yield "half a surrogate pair";
 }
 

@@ -1,9 +1,10 @@
 import type { LinefeedEvent } from "../protocol/event.ts";
 
 // DEL, the C1 controls (NEL among them) and the two Unicode line ends: legal in JSON, but some line
-// splitter takes each for a line end. JSON.stringify has escaped C0 already.
-const SPLITTERS = /[\u007f-\u009f\u2028\u2029]/;
-const ALL_SPLITTERS = /[\u007f-\u009f\u2028\u2029]/g;
+// splitter takes each for a line end. U+FEFF: its bytes are those of a byte order mark, which some programs
+// take out wherever they stand. JSON.stringify has escaped C0 already.
+const ESCAPED = /[\u007f-\u009f\u2028\u2029\ufeff]/;
+const ALL_ESCAPED = /[\u007f-\u009f\u2028\u2029\ufeff]/g;
 const ESCAPES = /\\(?:u([0-9a-f]{4})|[^u])/g;
 
 /**
@@ -14,11 +15,11 @@ export function encode(event: LinefeedEvent): string {
   return `${encodeJson(event)}\n`;
 }
 
-/** A value as JSON on one line that no line splitter cuts. */
+/** A value as JSON on one line that no line splitter cuts and no decoder changes. */
 export function encodeJson(value: unknown): string {
   let json = JSON.stringify(value);
   if (json.includes("\\ud")) json = json.replace(ESCAPES, withoutSurrogates);
-  if (SPLITTERS.test(json)) json = json.replace(ALL_SPLITTERS, asEscape);
+  if (ESCAPED.test(json)) json = json.replace(ALL_ESCAPED, asEscape);
   return json;
 }
 

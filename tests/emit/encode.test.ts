@@ -18,7 +18,7 @@ describe("encoding", () => {
   });
 
   it("FR-01, FR-12: whatever a line splitter could take for a line end is escaped", () => {
-    const characters = "\u2028\u2029\u0085\u000b\u000c\u001c\u001d\u001e\u007f\u009f\r\n\t\u0000\u001b";
+    const characters = "\u2028\u2029\u0085\u000b\u000c\u001c\u001d\u001e\u007f\u009f\r\n\t\u0000\u001b\ufeff";
     const encoded = line(characters);
     expect(encoded.slice(0, -1)).toMatch(/^[\u0020-\u007e]*$/);
     expect((JSON.parse(encoded) as { text: string }).text).toBe(characters);

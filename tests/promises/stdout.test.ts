@@ -62,12 +62,12 @@ describe("stdout is the protocol", () => {
 
   it("FR-01, FR-02, FR-08, FR-12: control characters and line ends of every kind come back as printed", async () => {
     const text =
-      "a\u2028b\u2029c\u0085d\u000be\u000cf\u001cg\u001dh\u001ei\rj\r\nk\tl\u0000m\u001b[31mn\\u0000";
+      "a\u2028b\u2029c\u0085d\u000be\u000cf\u001cg\u001dh\u001ei\ufeff\rj\r\nk\tl\u0000m\u001b[31mn\\u0000";
     const server = await provider(
       answer()
         .text(text)
         .toolUse("Bash", {
-          command: `printf 'W\\0s\\0\\033[1m\\r\\n\\r\\302\\205\\342\\200\\250'; printf '%s' '\\u0000'`,
+          command: `printf 'W\\0s\\0\\033[1m\\r\\n\\r\\302\\205\\342\\200\\250\\357\\273\\277'; printf '%s' '\\u0000'`,
         })
         .done(),
       answer().text("ok").done(),
@@ -75,7 +75,7 @@ describe("stdout is the protocol", () => {
     const run = await ask(server, ["--allowed-tools", "Bash"]);
     expect(lint(run.stdout)).toEqual([]);
     expect(joined(run.events, "text_delta", 1)).toBe(text);
-    const printed = "W\0s\0\u001b[1m\r\n\r\u0085\u2028\\u0000";
+    const printed = "W\0s\0\u001b[1m\r\n\r\u0085\u2028\ufeff\\u0000";
     expect(ofType(run.events, "tool_end")[0]?.content).toBe(printed);
     expect(
       ofType(run.events, "tool_output_delta")
