@@ -24,7 +24,7 @@ export async function checkOptions(
   env: NodeJS.ProcessEnv,
   stateFolder: string | undefined,
 ): Promise<CheckedOptions> {
-  const cwd = realFolder(flags.cwd ?? ".", "--cwd", process.cwd());
+  const cwd = realFolder(flags.cwd ?? ".", "--cwd");
   const { provider, model } = await chooseProvider(flags, env);
   return {
     provider,

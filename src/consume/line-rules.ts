@@ -57,7 +57,8 @@ function* faultsOf(line: Line): Generator<string> {
   if (!ended) yield "the last line has no line end";
   if (!HEAD.test(text))
     yield "the line does not begin with type, seq, ts, session_id, in this order and without spaces";
-  if (TO_BE_ESCAPED.test(text)) yield "a control character, line separator or byte order mark that is not escaped";
+  if (TO_BE_ESCAPED.test(text))
+    yield "a control character, line separator or byte order mark that is not escaped";
   if (/\\ud[89a-f]/i.test(text) && hasLoneSurrogate(text)) yield "half a surrogate pair";
 }
 

@@ -190,7 +190,7 @@ class Embedded implements EmbeddedAgent {
 }
 
 function settle(options: AgentOptions): Settled {
-  const cwd = realFolder(options.cwd ?? ".", "cwd", process.cwd());
+  const cwd = realFolder(options.cwd ?? ".", "cwd");
   const tools = toolsOf(options.tools ?? TOOL_NAMES);
   const names = tools.map(nameOfTool);
   const rules = (lists: readonly string[] = []) => lists.flatMap((list) => parseRules(list, cwd, names));

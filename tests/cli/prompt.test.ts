@@ -16,6 +16,7 @@ import {
 import { lint } from "../support/lint.ts";
 import { provider, providerEnv } from "../support/provider.ts";
 
+const GONE = "the working folder is gone or closed to this user; go to another one [config]";
 const ok = () => scriptFile(["fine"]);
 
 async function promptOf(args: string[], stdin?: string | Buffer): Promise<unknown> {
@@ -245,6 +246,18 @@ describe("what is no prompt", () => {
       expect(resultOf(run).error).toMatchObject({ code: "config", message: expect.stringMatching(named) });
       expect(resultOf(run).error?.message).toContain(path);
     }
+  });
+
+  it("TE-03: is a working folder that is gone: an error that says so, unless another is named", async () => {
+    const cwd = temporaryFolder();
+    const script = ok();
+    const run = await runShell(
+      `mkdir gone && cd gone && rmdir ../gone && $LINEFEED -p hi --json --fake ${script}; $LINEFEED -p hi -C ${cwd} --fake ${script}; $LINEFEED attach`,
+      { cwd },
+    );
+    expect([run.code, run.stdout.toString().split("\n").at(-2)]).toEqual([2, "fine"]);
+    expect(run.stdout.toString()).toContain('"code":"config","message":"the working folder is gone');
+    expect(run.stderr).toBe(`linefeed: ${GONE}\nlinefeed: ${GONE}\n`);
   });
 
   it("PU-02: is no byte order mark before the text of a file", async () => {

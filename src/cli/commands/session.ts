@@ -1,7 +1,8 @@
-import { existsSync, lstatSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync } from "node:fs";
 import { Option } from "commander";
 import { AgentError } from "../../protocol/errors.ts";
 import { visible } from "../../render/visible.ts";
+import { workingFolder } from "../../run/folders.ts";
 import { stateDirectory } from "../../run/state-directory.ts";
 import { findSession, latestSession } from "../../sessions/find.ts";
 import { sessionPaths, sessionsFolder, type SessionPaths } from "../../sessions/paths.ts";
@@ -46,9 +47,7 @@ function locate(reference: string | undefined, env: NodeJS.ProcessEnv): NamedSes
     throw new AgentError("usage", "the name of the session is empty; an unset variable?");
   }
   const id =
-    reference === undefined
-      ? latestSession(sessions, realpathSync(process.cwd()))
-      : findSession(sessions, reference);
+    reference === undefined ? latestSession(sessions, workingFolder()) : findSession(sessions, reference);
   return { id, paths: sessionPaths(sessions, id) };
 }
 

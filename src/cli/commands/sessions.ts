@@ -1,7 +1,7 @@
-import { realpathSync } from "node:fs";
 import { InvalidArgumentError, Option } from "commander";
 import { encodeJson } from "../../emit/encode.ts";
 import { AgentError } from "../../protocol/errors.ts";
+import { workingFolder } from "../../run/folders.ts";
 import { allSessions } from "../../sessions/find.ts";
 import { listSessions } from "../../sessions/list.ts";
 import { SESSION_STATES, type SessionState } from "../../sessions/state.ts";
@@ -58,7 +58,7 @@ export const sessions: CommandAction = {
     const terminal = lookAtStdout().terminal;
     const listed = await listSessions(folder, {
       states: state,
-      cwd: here ? realpathSync(process.cwd()) : undefined,
+      cwd: here ? workingFolder() : undefined,
       limit,
       signal: cancellation.signal,
     });
