@@ -6,6 +6,8 @@ import { headOf, WholeLines } from "./whole-lines.ts";
 const LF = 0x0a;
 /** So much is looked at at once from the end of a log, in bytes. */
 const TAIL_BYTES = 64 * 1024;
+/** In the middle of a run its writer is asked no more often, in ms: many that ask after each line would keep it from writing. */
+const ASK_AGAIN_MS = 200;
 /** A writer that is seen to be gone is looked for once more after this time, in ms: it may be just starting. */
 const SECOND_LOOK_MS = 400;
 
@@ -30,6 +32,7 @@ export type LogEnd = { kind: "result"; line: string } | { kind: "lost" } | { kin
 export class Attachment {
   readonly #options: AttachOptions;
   readonly #lines: WholeLines;
+  #seenAliveAt = -Infinity;
 
   constructor(options: AttachOptions) {
     this.#options = options;
@@ -67,7 +70,12 @@ export class Attachment {
 
   async #isOver(): Promise<boolean> {
     const { isAlive, signal } = this.#options;
-    if (await isAlive()) return false;
+    const isEnd = this.#lines.last && headOf(this.#lines.last)?.type === "result";
+    if (!isEnd && performance.now() - this.#seenAliveAt < ASK_AGAIN_MS) return false;
+    if (await isAlive()) {
+      this.#seenAliveAt = performance.now();
+      return false;
+    }
     if (this.#lines.last && headOf(this.#lines.last)?.type === "result") return true;
     await delay(SECOND_LOOK_MS, undefined, { signal });
     return !(await isAlive());

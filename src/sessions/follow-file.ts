@@ -1,9 +1,17 @@
 import { watch, type FSWatcher } from "node:fs";
 import { open, stat, type FileHandle } from "node:fs/promises";
 import { basename, dirname } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 
 /** How much is read at once, in bytes. */
 const CHUNK_BYTES = 256 * 1024;
+/** A piece up to this size is copied out of the buffer that is read into, in bytes. */
+const SHORT_BYTES = 64 * 1024;
+/**
+ * What is appended within this time is taken together, in ms: of a file that grows all the time each piece costs a wake-up of
+ * every follower.
+ */
+const TOGETHER_MS = 4;
 /** Watches miss changes on some file systems, so the file is looked at this often all the same, in ms. */
 const POLL_MS = 250;
 
@@ -36,6 +44,7 @@ export async function* followFile(
   { begin = 0, signal, isOver }: FollowOptions,
 ): AsyncGenerator<Buffer, void, undefined> {
   const file = await open(path);
+  const pieces = new Pieces(file);
   const changes = new Changes(path, signal);
   let at = begin;
   let isLast = false;
@@ -43,11 +52,12 @@ export async function* followFile(
     for (;;) {
       const changed = changes.next();
       signal.throwIfAborted();
-      const chunk = await readAt(file, at);
-      if (chunk.length > 0) {
-        at += chunk.length;
+      const piece = await pieces.at(at);
+      if (piece.length > 0) {
+        at += piece.length;
         isLast = false;
-        yield chunk;
+        yield piece;
+        if (piece.length < CHUNK_BYTES) await delay(TOGETHER_MS);
       } else if (isLast) {
         return;
       } else if (await isOver()) {
@@ -63,10 +73,23 @@ export async function* followFile(
   }
 }
 
-async function readAt(file: FileHandle, position: number): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-  const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, position);
-  return buffer.subarray(0, bytesRead);
+class Pieces {
+  readonly #file: FileHandle;
+  #buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+
+  constructor(file: FileHandle) {
+    this.#file = file;
+  }
+
+  /** What the file holds from there on, as far as one read goes; the caller's own. */
+  async at(position: number): Promise<Buffer> {
+    const buffer = this.#buffer;
+    const { bytesRead } = await this.#file.read(buffer, 0, CHUNK_BYTES, position);
+    const piece = buffer.subarray(0, bytesRead);
+    if (bytesRead <= SHORT_BYTES) return Buffer.from(piece);
+    this.#buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+    return piece;
+  }
 }
 
 async function checkSame(file: FileHandle, path: string, at: number): Promise<void> {
