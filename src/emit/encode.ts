@@ -11,15 +11,20 @@ const ESCAPES = /\\(?:u([0-9a-f]{4})|[^u])/g;
  * as an escape that strict parsers refuse, here it becomes U+FFFD.
  */
 export function encode(event: LinefeedEvent): string {
-  return `${encodeJson(event)}\n`;
+  // Added before anything looks at the text: a long one would be copied once more.
+  return escaped(`${JSON.stringify(event)}\n`);
 }
 
 /** A value as JSON on one line that no line splitter cuts. */
 export function encodeJson(value: unknown): string {
-  let json = JSON.stringify(value);
-  if (json.includes("\\ud")) json = json.replace(ESCAPES, withoutSurrogates);
-  if (SPLITTERS.test(json)) json = json.replace(ALL_SPLITTERS, asEscape);
-  return json;
+  return escaped(JSON.stringify(value));
+}
+
+function escaped(json: string): string {
+  let safe = json;
+  if (safe.includes("\\ud")) safe = safe.replace(ESCAPES, withoutSurrogates);
+  if (SPLITTERS.test(safe)) safe = safe.replace(ALL_SPLITTERS, asEscape);
+  return safe;
 }
 
 function withoutSurrogates(escape: string, hex: string | undefined): string {
