@@ -8,20 +8,17 @@ import { basename, join } from "node:path";
 
 const OUT = "dist/bin";
 
-/** Runs each piece of a file once, when it is first asked for. */
-const LOAD_PIECE = `const loaded = new Map();
-function load(name) {
-  if (!Object.hasOwn(pieces, name)) return require(name);
-  let module = loaded.get(name);
-  if (!module) {
-    module = { exports: {} };
-    loaded.set(name, module);
-    pieces[name](module, module.exports, load);
-  }
-  return module.exports;
-}
-module.exports = load;
-`;
+/** From modules, since that is what is split, to what starts fastest. */
+const TO_COMMONJS = {
+  format: "cjs",
+  platform: "node",
+  target: "node20",
+  supported: { "dynamic-import": false },
+  // A third less to read with every start; names stay, so that stack traces say something.
+  minifyWhitespace: true,
+  // Only to find the package with ripgrep from where we are; createRequire takes either.
+  define: { "import.meta.url": "__filename" },
+};
 
 /**
  * commander loads child_process (and with it net, dgram …) at once, for subcommands that are programs of their
@@ -59,44 +56,61 @@ const { metafile, outputFiles } = await build({
 });
 mkdirSync(OUT, { recursive: true });
 writeFileSync(join(OUT, "package.json"), '{ "type": "commonjs" }\n');
+const modules = new Map(outputFiles.map(({ path, text }) => [basename(path), text]));
 const pieces = new Map();
-for (const { path, text } of outputFiles) {
-  // esbuild splits modules only, so each piece is turned into CommonJS by itself.
-  const { code } = await transform(text, {
-    format: "cjs",
-    platform: "node",
-    target: "node20",
-    supported: { "dynamic-import": false },
-    // A third less to read with every start; names stay, so that stack traces say something.
-    minifyWhitespace: true,
-    // Only to find the package with ripgrep from where we are; createRequire takes either.
-    define: { "import.meta.url": "__filename" },
-  });
-  pieces.set(basename(path), code);
-}
 const withMain = staticPieces(entryPiece("src/cli/main.ts"));
-const withProgram = pack("src/cli/program.ts", withMain);
-pack("src/run/assemble-agent.ts", withProgram);
+const withProgram = await pack("src/cli/program.ts", withMain);
+await pack("src/run/assemble-agent.ts", withProgram);
+for (const [name, text] of modules) {
+  // esbuild splits modules only, so each of the other pieces is turned into CommonJS by itself.
+  if (!pieces.has(name)) pieces.set(name, (await transform(text, TO_COMMONJS)).code);
+}
 for (const [name, code] of pieces) writeFileSync(join(OUT, name), code);
 chmodSync(join(OUT, "linefeed.js"), 0o755);
 // What ended up in which file, for the test that guards the start-up path.
 writeFileSync("dist/metafile.json", JSON.stringify(metafile));
 
 /**
- * What is loaded in one go becomes one file: to open some twenty small ones takes longer than to run them. The pieces stay
- * there by name for whoever shares them.
+ * What is loaded in one go becomes one file and one scope: to open some sixty small ones, or to tie their exports to their
+ * imports, takes longer than to run them. The pieces stay there by name for whoever shares them.
  * @param source the file that is loaded. @param before the pieces that are loaded already.
  */
-function pack(source, before) {
+async function pack(source, before) {
   const reached = staticPieces(entryPiece(source));
   const packed = [...reached].filter((name) => !before.has(name));
   const file = `packed-${basename(source, ".ts")}.js`;
-  const functions = packed.map(
-    (name) => `${JSON.stringify(`./${name}`)}(module, exports, require) {\n${pieces.get(name)}\n}`,
-  );
-  pieces.set(file, `const pieces = {\n${functions.join(",\n")}\n};\n${LOAD_PIECE}`);
-  for (const name of packed) pieces.set(name, `module.exports = require("./${file}")("./${name}");\n`);
+  const { outputFiles: packs } = await build({
+    ...TO_COMMONJS,
+    stdin: {
+      contents: packed.map((name, index) => `export * as piece${index} from "./${name}";`).join("\n"),
+    },
+    bundle: true,
+    write: false,
+    plugins: [fromModules(packed)],
+    logLevel: "warning",
+  });
+  pieces.set(file, packs[0].text);
+  for (const [index, name] of packed.entries())
+    pieces.set(name, `module.exports = require("./${file}").piece${index};\n`);
   return new Set([...before, ...packed]);
+}
+
+/** Takes these pieces into a bundle, and leaves all else where it is. */
+function fromModules(packed) {
+  return {
+    name: "from-modules",
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /.*/ }, ({ path, kind }) => {
+        const name = basename(path);
+        const taken = path.startsWith("./") && packed.includes(name) && kind !== "dynamic-import";
+        return taken ? { path: name, namespace: "modules" } : { path, external: true };
+      });
+      onLoad({ filter: /.*/, namespace: "modules" }, ({ path }) => ({
+        contents: modules.get(path),
+        loader: "js",
+      }));
+    },
+  };
 }
 
 function entryPiece(source) {

@@ -180,7 +180,7 @@ describe("the start of the built command", () => {
   it("`init` is printed without zod, undici and the SSE parser", () => {
     const inputs = inputsFrom("src/cli/program.ts");
     expect(inputs).toContain("src/run/run.ts");
-    expect(packagesOf(inputs)).toEqual(["commander"]);
+    expect(packagesOf(inputs)).toEqual([]);
     expect(inputs.filter((input) => input.startsWith("src/render/"))).toEqual([]);
   });
 

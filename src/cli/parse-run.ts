@@ -1,8 +1,7 @@
-import type { Command } from "commander";
 import { AgentError } from "../protocol/errors.ts";
-import { laterOption, type RunFlags } from "./flags.ts";
-import { parseWith } from "./parse.ts";
+import type { RunFlags } from "./flags.ts";
 import type { PromptArguments } from "./prompt.ts";
+import { readRun, type ReadRun } from "./read-run.ts";
 
 /** The command line of a run. */
 export interface ParsedRun extends PromptArguments {
@@ -10,11 +9,10 @@ export interface ParsedRun extends PromptArguments {
 }
 
 /** Undefined after `--help`. @throws AgentError `usage` naming the flag. */
-export function parseRun(command: Command, argv: readonly string[]): ParsedRun | undefined {
-  if (!parseWith(command, argv, "linefeed")) return undefined;
-  const later = laterOption(command);
-  if (later !== undefined) throw new AgentError("usage", later);
-  const flags = command.opts<RunFlags & { maxTurns?: number }>();
+export async function parseRun(argv: readonly string[]): Promise<ParsedRun | undefined> {
+  const read = readRun(argv) ?? (await readByCommander(argv));
+  if (!read) return undefined;
+  const { flags, positional } = read;
   checkClientFlags(flags);
   const { print } = flags;
   const printed = Array.isArray(print) ? print : [];
@@ -22,8 +20,13 @@ export function parseRun(command: Command, argv: readonly string[]): ParsedRun |
     flags: { ...flags, ...maxStepsOf(flags) },
     asked: print !== undefined,
     printed,
-    positional: command.args,
+    positional,
   };
+}
+
+async function readByCommander(argv: readonly string[]): Promise<ReadRun | undefined> {
+  const { readWithHelp } = await import("./run-command.ts");
+  return readWithHelp(argv);
 }
 
 /** A client writes requests and reads the answers: that takes both ends, and nothing else on stdout. */

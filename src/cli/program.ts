@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import { openSink, reserveStdout, writeStderr } from "../emit/stdout.ts";
 import { AgentError } from "../protocol/errors.ts";
 import { Cancellation, watchSignals } from "../run/cancellation.ts";
@@ -12,9 +11,8 @@ import { firstWord, peekDeterministic, peekFormat } from "./argv.ts";
 import type { ClientCommandLine } from "./client/command-line.ts";
 import { isCommand, type CommandName } from "./command-names.ts";
 import { defaultFormat, lookAtStdout, openFormat } from "./format.ts";
-import { runCommand } from "./flags.ts";
 import { parseRun } from "./parse-run.ts";
-import { parseWith, shapesOf } from "./parse.ts";
+import { RUN_SHAPES } from "./read-run.ts";
 import { checkOptions, complete } from "./options.ts";
 import { openPrompts, promptSource } from "./prompt.ts";
 import { endFor, reportError, reportFailure, TurnErrors, withLogFailures } from "./report.ts";
@@ -54,12 +52,11 @@ async function runOrReport(
   const date = peekDeterministic(argv) ? countingDate() : () => new Date();
   try {
     if (argv[0] === WORKER_WORD) return await (await import("./worker.ts")).work(env, cancellation);
-    const command = runCommand();
-    const client = isClient(argv, format) ? await clientCommandLine(argv, command, env) : undefined;
-    const first = client ? undefined : firstWord(argv, shapesOf(command));
+    const client = isClient(argv, format) ? await clientCommandLine(argv, env) : undefined;
+    const first = client ? undefined : firstWord(argv, RUN_SHAPES);
     if (first && isCommand(first.word)) return await runCommandOf(first.word, first.rest, env, cancellation);
     const words = client?.argv ?? argv;
-    const parsed = parseRun(command, words);
+    const parsed = await parseRun(words);
     if (!parsed) return undefined;
     const stdout = lookAtStdout();
     reserveStdout();
@@ -129,11 +126,10 @@ function isClient([first]: readonly string[], format: string): boolean {
 /** What a client asks for in vain is told on stderr. */
 async function clientCommandLine(
   argv: readonly string[],
-  command: Command,
   env: NodeJS.ProcessEnv,
 ): Promise<ClientCommandLine> {
   const { readClientCommandLine } = await import("./client/command-line.ts");
-  const line = readClientCommandLine(argv, shapesOf(command), env["HOME"]);
+  const line = readClientCommandLine(argv, RUN_SHAPES, env["HOME"]);
   for (const warning of line.warnings) writeStderr(`linefeed: ${warning}`);
   return line;
 }
@@ -146,6 +142,7 @@ async function runCommandOf(
   cancellation: Cancellation,
 ): Promise<RunEnd | undefined> {
   const { failedEnd } = await import("./commands/stdout.ts");
+  const { parseWith } = await import("./parse.ts");
   const { loadCommand } = await import("./commands/command.ts");
   let end: RunEnd | undefined;
   try {

@@ -8,7 +8,6 @@ import { promptList } from "../run/prompts.ts";
 import { run, type RunEnd } from "../run/run.ts";
 import { openSession, type SessionRequest } from "../run/session.ts";
 import { stateDirectory } from "../run/state-directory.ts";
-import { runCommand } from "./flags.ts";
 import { parseHandover, type Handover, type Outcome } from "./handover.ts";
 import { checkOptions, complete } from "./options.ts";
 import { parseRun } from "./parse-run.ts";
@@ -51,7 +50,7 @@ async function workOn(
   cancellation: Cancellation,
   onServing: () => void,
 ): Promise<RunEnd> {
-  const parsed = parseRun(runCommand(), handover.argv);
+  const parsed = await parseRun(handover.argv);
   if (!parsed) throw new AgentError("internal", "a background run was asked for help");
   const { flags } = parsed;
   const stateFolder = stateDirectory(env);

@@ -12,15 +12,20 @@ const ESCAPES = /\\(?:u([0-9a-f]{4})|[^u])/g;
  * as an escape that strict parsers refuse, here it becomes U+FFFD.
  */
 export function encode(event: LinefeedEvent): string {
-  return `${encodeJson(event)}\n`;
+  // Added before anything looks at the text: a long one would be copied once more.
+  return escaped(`${JSON.stringify(event)}\n`);
 }
 
 /** A value as JSON on one line that no line splitter cuts and no decoder changes. */
 export function encodeJson(value: unknown): string {
-  let json = JSON.stringify(value);
-  if (json.includes("\\ud")) json = json.replace(ESCAPES, withoutSurrogates);
-  if (ESCAPED.test(json)) json = json.replace(ALL_ESCAPED, asEscape);
-  return json;
+  return escaped(JSON.stringify(value));
+}
+
+function escaped(json: string): string {
+  let safe = json;
+  if (safe.includes("\\ud")) safe = safe.replace(ESCAPES, withoutSurrogates);
+  if (ESCAPED.test(safe)) safe = safe.replace(ALL_ESCAPED, asEscape);
+  return safe;
 }
 
 function withoutSurrogates(escape: string, hex: string | undefined): string {

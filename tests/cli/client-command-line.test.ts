@@ -2,11 +2,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readClientCommandLine } from "../../src/cli/client/command-line.ts";
-import { runCommand } from "../../src/cli/flags.ts";
-import { shapesOf } from "../../src/cli/parse.ts";
+import { RUN_SHAPES } from "../../src/cli/read-run.ts";
 import { temporaryFolder } from "../support/cli.ts";
 
-const read = (...argv: string[]) => readClientCommandLine(argv, shapesOf(runCommand()), "/home/me");
+const read = (...argv: string[]) => readClientCommandLine(argv, RUN_SHAPES, "/home/me");
 const words = (...argv: string[]) => read(...argv).argv;
 
 // What the Agent SDKs and claude-agent-acp send, seen on their command lines.

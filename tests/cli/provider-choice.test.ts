@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { chooseProvider } from "../../src/cli/provider.ts";
-import { runCommand, type RunFlags } from "../../src/cli/flags.ts";
+import type { RunFlags } from "../../src/cli/flags.ts";
+import { runCommand } from "../../src/cli/run-command.ts";
 import { chatAnswer } from "../../src/testing/index.ts";
 import { resultOf, runCli } from "../support/cli.ts";
 import { provider } from "../support/provider.ts";

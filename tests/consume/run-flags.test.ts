@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { runCommand } from "../../src/cli/flags.ts";
+import { runCommand } from "../../src/cli/run-command.ts";
 import {
   runAgent,
   type AgentRun,

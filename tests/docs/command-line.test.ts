@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { runCommand } from "../../src/cli/flags.ts";
+import { runCommand } from "../../src/cli/run-command.ts";
 import { COMMANDS } from "../../src/cli/command-names.ts";
 
 const page = readFileSync("docs/command-line.md", "utf8");

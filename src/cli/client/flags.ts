@@ -1,5 +1,5 @@
 import { AgentError } from "../../protocol/errors.ts";
-import { EFFORTS } from "../flags.ts";
+import { EFFORTS } from "../run-options.ts";
 import type { Draft } from "./command-line.ts";
 import { allowRules, denyRules, toolNames } from "./rules.ts";
 import { isEmpty, isRecord, parseConfig } from "./config.ts";

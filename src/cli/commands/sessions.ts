@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from "commander";
+import { Option } from "commander";
 import { encodeJson } from "../../emit/encode.ts";
 import { AgentError } from "../../protocol/errors.ts";
 import { workingFolder } from "../../run/folders.ts";
@@ -7,7 +7,7 @@ import { listSessions } from "../../sessions/list.ts";
 import { SESSION_STATES, type SessionState } from "../../sessions/state.ts";
 import type { SessionStatus } from "../../sessions/status.ts";
 import { columnsOf, lookAtStdout } from "../format.ts";
-import { parseCount, splitList } from "../values.ts";
+import { InvalidValue, parseCount, splitList } from "../values.ts";
 import { newCommand, type CommandAction } from "./command.ts";
 import { allSessionsFolder, listFormatOption, type ListFormat } from "./session.ts";
 import { sessionTable } from "./session-table.ts";
@@ -88,7 +88,7 @@ function parseStates(text: string, before: SessionState[] = []): SessionState[] 
   const words = splitList([text]);
   const unknown = words.find((word) => !isState(word));
   if (unknown !== undefined || words.length === 0)
-    throw new InvalidArgumentError(`Choose some of ${STATES.join(", ")}.`);
+    throw new InvalidValue(`Choose some of ${STATES.join(", ")}.`);
   return [...before, ...words.filter(isState)];
 }
 

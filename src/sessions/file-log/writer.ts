@@ -14,8 +14,8 @@ import type { SessionClaim } from "../lock.ts";
 import type { SessionPaths } from "../paths.ts";
 import { codeOf } from "../private-folder.ts";
 
-/** How often it is looked whether the file is still there, in ms: a file that was removed takes every line and keeps none. */
-const THERE_MS = 1000;
+/** How often it is looked whether the file is still there, in s: a file that was removed takes every line and keeps none. */
+const THERE_S = 1;
 
 const encoder = new TextEncoder();
 const buffer = new Uint8Array(64 * 1024);
@@ -28,6 +28,7 @@ export class FileLogWriter implements LogWriter {
   #fd: number | undefined;
   /** How long the file is with all its whole lines, in bytes. */
   #end: number;
+  /** In s. */
   #lookedAt: number;
 
   /** @param claim the right to write to a session that is there already; given back with the file. @throws LogError */
@@ -44,7 +45,7 @@ export class FileLogWriter implements LogWriter {
       this.close();
       throw logError(error);
     }
-    this.#lookedAt = performance.now();
+    this.#lookedAt = monotonicSeconds();
   }
 
   get outputFolder(): string {
@@ -127,8 +128,8 @@ export class FileLogWriter implements LogWriter {
   }
 
   #checkThere(fd: number, now: boolean): void {
-    const time = performance.now();
-    if (!now && time - this.#lookedAt < THERE_MS) return;
+    const time = monotonicSeconds();
+    if (!now && time - this.#lookedAt < THERE_S) return;
     this.#lookedAt = time;
     const { events } = this.#paths;
     // A fork may still link to the file, so its name is asked for.
@@ -143,6 +144,12 @@ export class FileLogWriter implements LogWriter {
       // Then the log ends with a piece of a line; who resumes the session cuts it off.
     }
   }
+}
+
+/** In s. (`performance` would load a dozen modules before the first line.) */
+function monotonicSeconds(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds + nanoseconds / 1e9;
 }
 
 /** zod is loaded when somebody asks something. */
