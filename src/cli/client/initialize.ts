@@ -1,18 +1,28 @@
 import { AgentError } from "../../protocol/errors.ts";
-import { parseRule } from "../../run/rules.ts";
+import { parseRules } from "../../run/rules.ts";
 import type { RunSettings } from "../../run/settings.ts";
 import type { Client } from "./client.ts";
 import type { Initialize } from "./messages.ts";
+import { denyRules } from "./rules.ts";
 
 /** What a client relies on when it asks for it, so that without it nothing may run. */
 const REFUSED: Partial<Record<keyof Initialize, string>> = {
-  hooks: "hooks",
   sdkMcpServers: "MCP servers (sdkMcpServers)",
   mcpServers: "MCP servers (mcpServers)",
   jsonSchema: "answers that follow a JSON schema (jsonSchema)",
   settings: "settings of a client",
   managedSettings: "managed settings",
 };
+
+/** Hooks that only hear of what has happened: a run without them does nothing that it should not. */
+const LISTENING_HOOKS = [
+  "PostToolUse",
+  "PostToolUseFailure",
+  "Notification",
+  "SessionEnd",
+  "TaskCreated",
+  "TaskCompleted",
+];
 
 /** What is left out, with a word to the person. */
 const LEFT_OUT = ["agents", "plugins", "skills", "toolAliases", "planModeInstructions"] as const;
@@ -22,6 +32,8 @@ export function refuseWhatIsMissing(request: Initialize): void {
   const missing = Object.entries(REFUSED).flatMap(([field, name]) =>
     asksFor(Reflect.get(request, field)) ? [name] : [],
   );
+  const deciding = hooksOf(request).filter((event) => !LISTENING_HOOKS.includes(event));
+  if (deciding.length > 0) missing.unshift(`hooks (${deciding.join(", ")})`);
   if (missing.length === 0) return;
   throw new AgentError(
     "usage",
@@ -32,11 +44,21 @@ export function refuseWhatIsMissing(request: Initialize): void {
 /** Takes over what the client has to say about the run. @throws AgentError `usage` if a rule cannot be read. */
 export function takeOver(request: Initialize, client: Client, cwd: string): void {
   const { settings } = client.control;
-  settings.deny = [...settings.deny, ...(request.disallowedTools ?? []).map((text) => parseRule(text, cwd))];
+  const denied = denyRules(request.disallowedTools ?? [], undefined);
+  settings.deny = [...settings.deny, ...parseRules(denied, cwd)];
   takePrompts(request, settings);
-  const ignored = LEFT_OUT.filter((field) => asksFor(request[field]));
+  const ignored = [
+    ...hooksOf(request).map((event) => `hooks on ${event}`),
+    ...LEFT_OUT.filter((field) => asksFor(request[field])),
+  ];
   if (ignored.length > 0)
     client.options.warn(`the client asks for ${ignored.join(", ")}, which linefeed does not have; left out`);
+}
+
+/** The events that the client wants to be called on. */
+function hooksOf({ hooks }: Initialize): string[] {
+  if (typeof hooks !== "object" || hooks === null) return asksFor(hooks) ? ["?"] : [];
+  return Object.entries(hooks).flatMap(([event, matchers]) => (asksFor(matchers) ? [event] : []));
 }
 
 function takePrompts({ systemPrompt, appendSystemPrompt }: Initialize, settings: RunSettings): void {
