@@ -204,6 +204,20 @@ describe("attach", () => {
     );
   });
 
+  it.each(["EMFILE", "ENOSPC"])("BG-01: loses nothing where files cannot be watched (%s)", async (code) => {
+    const here = newState();
+    const script = { chunk_characters: 5, delay_ms: 1, answers: ["word ".repeat(600)] };
+    const id = await beginInBackground(here, script, ["--coalesce-ms", "0"]);
+    // As the system says it when its inotify instances, or watches, are used up.
+    const preload = `import fs from "node:fs"; import { syncBuiltinESMExports } from "node:module";
+      fs.watch = () => { process.stderr.write("no watch"); throw Object.assign(new Error(), { code: "${code}" }); };
+      syncBuiltinESMExports();`;
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(preload)}` };
+    const run = await runCli(["attach", id], { env: { ...here.env, ...env } });
+    expect(run).toMatchObject({ code: 0, stderr: "no watch" });
+    expect(run.stdout.equals(readFileSync(here.log(id)))).toBe(true);
+  });
+
   it("BG-05: hands on whole lines only, however they are written", async () => {
     const here = newState();
     const id = await beginInBackground(here, ["Hello."]);
