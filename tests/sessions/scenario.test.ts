@@ -104,7 +104,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await delay(100);
 }
 
-it("20 background runs with three readers each: no byte is lost, every state is right, no process is left", async () => {
+it("BG-09: 20 background runs with three readers each: no byte is lost, every state is right, no process is left", async () => {
   const state = newState();
   let letGo = () => {};
   const goOn = new Promise<void>((resolve) => {
