@@ -62,7 +62,9 @@ export class Converter {
     const session = this.#dialect.sessionOf(line);
     if (session === null || session === this.#stamp.sessionId) return true;
     if (this.#stamp.isUsed) {
-      if (this.#run.isOpen && !this.#dialect.begins(line)) return this.#stamp.sessionId === null;
+      // A stream that began without a name stays without one: its lines are of one session.
+      if (this.#stamp.sessionId === null) return true;
+      if (this.#run.isOpen && !this.#dialect.begins(line)) return false;
       this.#run.breakOff();
       this.#run = this.#newRun();
     }
