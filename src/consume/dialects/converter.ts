@@ -27,9 +27,7 @@ export class Converter {
     this.#run = this.#newRun();
   }
 
-  line(line: Fields & Record<string, unknown>): Converted {
-    const { type } = line;
-    if (typeof type !== "string") return { items: [], fault: "an object without a `type`" };
+  line(type: string, line: Record<string, unknown>): Converted {
     this.#stamp.at(this.#dialect.timeOf?.(line) ?? null);
     const fault = this.#read(this.#dialect.nameOf(line, type), line);
     return { items: this.#take(), fault };
@@ -45,7 +43,7 @@ export class Converter {
   }
 
   /** Says what is wrong with a line, if something is. */
-  #read(name: string, line: Fields & Record<string, unknown>): string | undefined {
+  #read(name: string, line: Record<string, unknown>): string | undefined {
     const handler = this.#isOurs(line) ? this.#dialect.handlers.get(name) : undefined;
     try {
       if (!handler || handler(line, this.#run) === false)

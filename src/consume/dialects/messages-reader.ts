@@ -31,6 +31,11 @@ export class MessagesReader {
     return this.#lastText;
   }
 
+  /** Whether the tokens of that message are known, which those of a failed call are not. */
+  get hasUsage(): boolean {
+    return (this.#facts.usage ?? null) !== null;
+  }
+
   /** A stream event of the model. */
   readonly streamEvent: Handler = (line, run) => {
     const event = needObject(line, "event");
@@ -97,6 +102,8 @@ export class MessagesReader {
     const facts = this.#facts;
     this.drop();
     if (!run.isWriting) return;
+    // A call that failed before its first word has no message.
+    if (!run.hasWritten && !facts.stopReason) return run.endStep();
     run.record(facts);
     run.startCalls();
   }

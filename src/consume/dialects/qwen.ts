@@ -122,7 +122,8 @@ export class QwenDialect implements Dialect {
 
   /** The model call is over; if it ended in an error, what it said does not count. */
   #complete(run: RunBuilder): void {
-    const said = run.isWriting ? API_ERROR.exec(this.#messages.lastText) : null;
+    const isLost = run.isWriting && !this.#messages.hasUsage;
+    const said = isLost ? API_ERROR.exec(this.#messages.lastText) : null;
     if (!said) return this.#messages.complete(run);
     const [, message = ""] = said;
     this.#failure = failure(message, { status: statusIn(message) });

@@ -124,8 +124,9 @@ export class StreamParser {
 
   #itemOf(line: Line): StreamItem | undefined {
     if (line.type === "invalid") return line;
-    if (!this.#converter) return this.#parser.eventOf(line);
-    const { items, fault } = this.#converter.line(line.object);
+    const { type } = line.object;
+    if (!this.#converter || typeof type !== "string") return this.#parser.eventOf(line);
+    const { items, fault } = this.#converter.line(type, line.object);
     const invalid = fault === undefined ? undefined : this.#parser.faultOf(line, fault);
     return this.#handOn(invalid ? [...items, invalid] : items);
   }
