@@ -63,3 +63,29 @@ export async function handlersOf(agent: DialectName): Promise<string[]> {
   const { loadDialect } = await import("../../src/consume/dialects/dialect.ts");
   return [...(await loadDialect(agent)).handlers.keys()].toSorted();
 }
+
+/** What each line of an agent becomes, by its name, over all fixtures; what is made of the end is left out. */
+export async function typesByLine(agent: DialectName): Promise<Map<string, Set<string>>> {
+  const { loadDialect } = await import("../../src/consume/dialects/dialect.ts");
+  const { Converter } = await import("../../src/consume/dialects/converter.ts");
+  const types = new Map<string, Set<string>>();
+  for (const { text } of FIXTURES.filter((one) => one.agent === agent)) {
+    const dialect = await loadDialect(agent);
+    const converter = new Converter(agent, dialect, NOW);
+    for (const line of objectsOf(text)) {
+      const type = String(line["type"]);
+      const name = dialect.nameOf(line, type);
+      const made = types.get(name) ?? new Set<string>();
+      types.set(name, made);
+      for (const item of converter.line(type, line).items) made.add(item.type);
+    }
+  }
+  return types;
+}
+
+function objectsOf(text: string): Record<string, unknown>[] {
+  return text
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
