@@ -73,8 +73,9 @@ export class OpencodeDialect implements Dialect {
   }
 
   end(run: RunBuilder): void {
-    if (!run.isOpen) return;
+    // A session that cannot begin has no other line.
     if (this.#error) run.end({ error: this.#error });
+    else if (!run.isOpen) return;
     else if (!run.isWriting && run.stopReason !== null && run.stopReason !== "tool_use") run.end();
   }
 
