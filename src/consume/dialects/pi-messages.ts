@@ -8,7 +8,7 @@ import { countOf, objectOf, objectsOf, textOf, wordOf, type Fields } from "./fie
 import type { RecordFacts } from "./open-step.ts";
 
 const STOPS: Record<string, StopReason> = { stop: "end_turn", length: "max_tokens", toolUse: "tool_use" };
-/** How the result of a failed command ends. */
+/** How the result of a failed command ends; later versions say so in a field too. */
 const EXIT_CODE = /Command exited with code (\d{1,3})\s*$/;
 /** A failed model call is told as the provider's words, with the HTTP status in front. */
 const STATUS = /^([45]\d\d)\b/;
@@ -98,11 +98,13 @@ export function endOf(line: Fields): CallEnd {
   const result = objectOf(line, "result") ?? line;
   const isError = line["isError"] === true;
   const [, exitCode] = isError ? (EXIT_CODE.exec(textOfContent(result["content"])) ?? []) : [];
+  const structured = objectOf(result, "structuredContent");
+  const truncation = objectOf(objectOf(result, "details"), "truncation");
   return {
     status: isError ? "error" : "ok",
     content: contentOf(result["content"]),
-    exitCode: exitCode === undefined ? null : Number(exitCode),
+    exitCode: countOf(structured, "exit_code") ?? (exitCode === undefined ? null : Number(exitCode)),
     durationMs: countOf(line, "durationMs"),
-    truncated: objectOf(objectOf(result, "details"), "truncation")?.["truncated"] === true,
+    truncated: structured?.["truncated"] === true || truncation?.["truncated"] === true,
   };
 }

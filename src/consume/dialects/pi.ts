@@ -1,5 +1,6 @@
 import type { ErrorInfo } from "../../protocol/errors.ts";
 import type { Dialect, Handler } from "./dialect.ts";
+import { failure } from "./failure.ts";
 import { countOf, needObject, needText, objectOf, textOf, wordOf, type Fields } from "./fields.ts";
 import { OutputSoFar } from "./output-so-far.ts";
 import {
@@ -48,7 +49,7 @@ export class PiDialect implements Dialect {
     ["tool_execution_end", (line, run) => this.#toolEnd(line, run)],
     ["turn_end", (_, run) => this.#turnEnd(run)],
     ["agent_end", (line) => void (this.#isDone = line["willRetry"] !== true)],
-    ["agent_settled", (_, run) => this.#settled(run)],
+    ["agent_settled", (line, run) => this.#settled(run, line["aborted"] === true)],
     ["auto_retry_start", (line, run) => this.#retry(line, run)],
     ["auto_retry_end", (line) => this.#retryEnd(line)],
     ["compaction_start", (line, run) => run.notice(`compaction_start: ${textOf(line, "reason")}`)],
@@ -180,9 +181,10 @@ export class PiDialect implements Dialect {
     run.notice(`compaction_end: ${error ?? "done"}`, error === null ? "info" : "warning");
   }
 
-  #settled(run: RunBuilder): void {
+  #settled(run: RunBuilder, aborted = false): void {
     if (!run.isOpen) return;
-    run.end({ error: this.#failure });
+    const abort = aborted ? failure("the run was aborted", { code: "cancelled" }) : null;
+    run.end({ error: this.#failure ?? abort });
     this.#failure = null;
     this.#isDone = false;
   }

@@ -128,6 +128,30 @@ describe("what is told twice", () => {
   });
 });
 
+describe("recorded runs of other forms", () => {
+  it("Claude Code without partial messages: calls side by side, one failed, one not allowed", async () => {
+    const items = await itemsOf([fixture("claude-whole")]);
+    const ends = endsOf(items).map(({ status, exit_code }) => ({ status, exit_code }));
+    expect(ends).toEqual([
+      { status: "ok", exit_code: null },
+      { status: "error", exit_code: 1 },
+      { status: "denied", exit_code: null },
+    ]);
+    const [result] = resultsOf(items);
+    expect(result).toMatchObject({ status: "ok", steps: 2, permission_denials: [{ name: "Write" }] });
+    expect(items.filter((item) => item.type === "message").map(({ usage }) => usage)).toEqual([null, null]);
+    expect(result?.usage).toMatchObject({ input_tokens: 20, output_tokens: 10 });
+  });
+
+  it("pi with deltas only", async () => {
+    const items = await itemsOf([fixture("pi-deltas")]);
+    const output = items.flatMap((item) => (item.type === "tool_output_delta" ? item.text : []));
+    expect(output).toEqual(["hi\n", "ho\n"]);
+    expect(endsOf(items)).toMatchObject([{ status: "ok", exit_code: 0, duration_ms: 309 }]);
+    expect(resultsOf(items)).toMatchObject([{ status: "ok", text: "All steps are done.", steps: 2 }]);
+  });
+});
+
 describe("retries", () => {
   it.each([
     [
