@@ -33,9 +33,9 @@ function show(item: StreamItem): void {
       break;
     case "tool_end": {
       const call = transcript.turn?.calls.find(({ id }) => id === item.tool_use_id);
-      const from = (Date.parse(item.ts) - began - item.duration_ms) / 1000;
+      const from = (Date.parse(item.ts) - began - (item.duration_ms ?? 0)) / 1000;
       const what = `${item.name} ${call?.summary ?? "never began"}`;
-      console.log(`${from.toFixed(1)} s  +${item.duration_ms} ms  ${item.status}  ${what}`);
+      console.log(`${from.toFixed(1)} s  +${item.duration_ms ?? "?"} ms  ${item.status}  ${what}`);
       break;
     }
     default:

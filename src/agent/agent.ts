@@ -266,7 +266,7 @@ export class Agent {
     return body;
   }
 
-  #addUsage(state: TurnState, model: string, usage: Usage | null): void {
+  #addUsage(state: TurnState, model: string | null, usage: Usage | null): void {
     state.usage.add(model, usage);
     this.#runUsage.add(model, usage);
   }

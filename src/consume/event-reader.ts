@@ -1,5 +1,5 @@
 import type { StreamItem } from "./item.ts";
-import type { EventParser } from "./parser.ts";
+import type { StreamParser } from "./dialects/stream-parser.ts";
 
 type Result = IteratorResult<StreamItem, void>;
 
@@ -10,7 +10,7 @@ const OVER: Result = { value: undefined, done: true };
  * is there already is handed on without a turn through a generator's queue.
  */
 export class EventReader implements AsyncGenerator<StreamItem, void, undefined> {
-  readonly #parser: EventParser;
+  readonly #parser: StreamParser;
   readonly #chunks: AsyncGenerator<Uint8Array | string>;
   readonly #signal: AbortSignal | undefined;
   /** The latest call that has to wait; calls that come meanwhile stand behind it. */
@@ -18,7 +18,7 @@ export class EventReader implements AsyncGenerator<StreamItem, void, undefined> 
   #state: "before" | "reading" | "ending" | "over" = "before";
 
   constructor(
-    parser: EventParser,
+    parser: StreamParser,
     chunks: AsyncGenerator<Uint8Array | string>,
     signal: AbortSignal | undefined,
   ) {
@@ -81,7 +81,8 @@ export class EventReader implements AsyncGenerator<StreamItem, void, undefined> 
       while (this.#state !== "over") {
         const item = this.#ready();
         if (item) return { value: item, done: false };
-        await this.#read();
+        const { loading } = this.#parser;
+        await (loading ?? this.#read());
       }
       return OVER;
     } catch (error) {

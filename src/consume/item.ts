@@ -1,8 +1,10 @@
+import { isObject } from "./schema-check.ts";
 import type { EventType } from "../protocol/events.ts";
 import type { LinefeedEvent } from "../protocol/event.ts";
+import { DIALECTS, type DialectName } from "../protocol/words.ts";
 import type { InvalidLine } from "./invalid.ts";
 
-/** An event of a type that this version does not know: a later one wrote it. */
+/** An event of a type that is not known here: a later version wrote it, or another agent. */
 export interface UnknownEvent {
   type: "unknown";
   /** The type on the line. */
@@ -14,6 +16,8 @@ export interface UnknownEvent {
   session_id: string | null;
   /** The whole line. */
   raw: Record<string, unknown>;
+  /** The agent that wrote it, in a converted stream. */
+  dialect?: DialectName;
 }
 
 /** Every event that a stream can hold. */
@@ -49,14 +53,17 @@ export function isKnownType(type: string): type is EventType {
   return KNOWN.has(type);
 }
 
-export function unknownEvent(name: string, raw: Record<string, unknown>): UnknownEvent {
-  const { seq, ts, session_id } = raw;
-  return {
-    type: "unknown",
-    name,
+export function unknownEvent(type: string, line: Record<string, unknown>): UnknownEvent {
+  const { seq, ts, session_id, name, raw } = line;
+  const head = {
     seq: typeof seq === "number" ? seq : 0,
     ts: typeof ts === "string" ? ts : "",
     session_id: typeof session_id === "string" ? session_id : null,
-    raw,
   };
+  const dialect = DIALECTS.find((agent) => agent === line["dialect"]);
+  // As it stands in a converted stream that was written down.
+  if (type === "unknown" && dialect && typeof name === "string" && isObject(raw)) {
+    return { type, name, ...head, raw, dialect };
+  }
+  return { type: "unknown", name: type, ...head, raw: line };
 }

@@ -22,6 +22,21 @@ export interface ParseOptions {
   maxLineBytes?: number | undefined;
 }
 
+/** A line that is a JSON object. */
+export interface ObjectLine {
+  type: "object";
+  line: TextLine;
+  object: Record<string, unknown>;
+}
+
+type ReadObject<Item> = (line: TextLine, object: Record<string, unknown>) => Item | InvalidLine;
+
+const readObject: ReadObject<ObjectLine> = (line, object) => ({ type: "object", line, object });
+
+function isInvalid(item: { type: string }): item is InvalidLine {
+  return item.type === "invalid";
+}
+
 /**
  * Bytes to events, without I/O: `push` a chunk, take items with `next` until there are none, push the next chunk; after
  * the last one call `end` and take what is left. Lines are parsed as they are taken.
@@ -31,6 +46,7 @@ export class EventParser {
   readonly #checks: EventChecks;
   readonly #onInvalid: OnInvalid;
   readonly #source: string | null;
+  readonly #readEvent = (line: TextLine, object: Record<string, unknown>) => this.#event(line, object);
   #line = 0;
 
   /** Throws a TypeError or RangeError for an option that is none. */
@@ -60,22 +76,41 @@ export class EventParser {
 
   /** The next item; undefined when the chunk holds no more. Throws what {@link ParseOptions.onInvalid} says. */
   next(): StreamItem | undefined {
+    return this.#next(this.#readEvent);
+  }
+
+  /** The same, but objects are handed on as they stand on their lines, whatever they say. @internal */
+  nextObject(): ObjectLine | InvalidLine | undefined {
+    return this.#next(readObject);
+  }
+
+  /** The event that such an object is. @internal */
+  eventOf({ line, object }: ObjectLine): StreamItem | undefined {
+    return this.#wanted(this.#event(line, object));
+  }
+
+  /** What is handed on in place of an object that another agent cannot have meant so. @internal */
+  faultOf({ line, object }: ObjectLine, fault: string): StreamItem | undefined {
+    return this.#wanted(this.#invalid(line, "wrong_fields", fault, object));
+  }
+
+  #next<Item extends { type: string }>(read: ReadObject<Item>): Item | InvalidLine | undefined {
     for (let line = this.#lines.next(); line; line = this.#lines.next()) {
       this.#line = line.number;
-      const item = this.#itemOf(line);
-      if (item && (item.type !== "invalid" || this.#isWanted(item))) return item;
+      const item = this.#itemOf(line, read);
+      if (item && this.#wanted(item)) return item;
     }
     return undefined;
   }
 
-  #isWanted(invalid: InvalidLine): boolean {
-    if (this.#onInvalid === "yield") return true;
-    if (this.#onInvalid === "throw" || invalid.reason === "protocol") throw new InvalidLineError(invalid);
-    return false;
+  #wanted<Item extends { type: string }>(item: Item | InvalidLine): Item | InvalidLine | undefined {
+    if (!isInvalid(item) || this.#onInvalid === "yield") return item;
+    if (this.#onInvalid === "throw" || item.reason === "protocol") throw new InvalidLineError(item);
+    return undefined;
   }
 
   /** What a line is; undefined for a blank one. */
-  #itemOf(line: Line): StreamItem | undefined {
+  #itemOf<Item>(line: Line, read: ReadObject<Item>): Item | InvalidLine | undefined {
     if (line.kind === "too_long")
       return this.#invalid(
         line,
@@ -90,7 +125,7 @@ export class EventParser {
       return this.#notJson(line, error);
     }
     if (!isObject(value)) return this.#invalid(line, "not_an_event", "not a JSON object");
-    return this.#event(line, value);
+    return read(line, value);
   }
 
   #notJson(line: TextLine, error: unknown): InvalidLine | undefined {

@@ -1,9 +1,9 @@
 import type { StreamEvent, StreamItem } from "./item.ts";
 import { EventReader } from "./event-reader.ts";
-import { EventParser, type ParseOptions } from "./parser.ts";
+import { StreamParser, type StreamOptions } from "./dialects/stream-parser.ts";
 import { assertSource, chunksOf, nameOf, type EventSource } from "./source.ts";
 
-export interface ReadOptions extends ParseOptions {
+export interface ReadOptions extends StreamOptions {
   /** Ends the reading at once, with the signal's reason, even while the source is silent. */
   signal?: AbortSignal | undefined;
 }
@@ -15,6 +15,8 @@ export interface EventsOnly {
 
 /**
  * Reads events from lines, in order, each as soon as its line is whole.
+ *
+ * Reads the streams of other agents too, as our events (`dialect`).
  *
  * Nothing that a line holds ends the reading, unless `onInvalid` says so: types that are not known come as
  * `{type: "unknown"}`, lines that are no events as `{type: "invalid"}`; blank lines are passed over. The source is read
@@ -37,6 +39,6 @@ export function readEvents(
   options: ReadOptions = {},
 ): AsyncGenerator<StreamItem, void, undefined> {
   assertSource(source);
-  const parser = new EventParser(options, nameOf(source));
+  const parser = new StreamParser(options, nameOf(source));
   return new EventReader(parser, chunksOf(source, options.signal), options.signal);
 }

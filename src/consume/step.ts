@@ -35,7 +35,7 @@ export class Step {
     return this.#status;
   }
 
-  /** The model that is asked; empty where the beginning of the step was not seen. */
+  /** The model that is asked; empty where that is not known. */
   get model(): string {
     return this.#model;
   }
@@ -84,7 +84,7 @@ export class Step {
   /** @internal */
   begin(event: EventOf<"step_start">): void {
     this.#attempt = event.attempt;
-    this.#model = event.model;
+    this.#model = event.model ?? "";
     this.#status = "running";
   }
 

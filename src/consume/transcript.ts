@@ -185,7 +185,7 @@ export class Transcript {
     }
     this.#init = event;
     this.#status = "running";
-    this.#usage.startRun();
+    this.#usage.startRun(event.dialect !== undefined);
     this.#openTurn = undefined;
     this.#openStep = undefined;
   }
@@ -234,7 +234,7 @@ export class Transcript {
     this.#addUsage(step.model, event.usage);
   }
 
-  #addUsage(model: string, usage: Usage | null): void {
+  #addUsage(model: string | null, usage: Usage | null): void {
     this.#usage.add(model, usage);
     this.#openTurn?.addUsage(model, usage);
   }
@@ -248,6 +248,7 @@ export class Transcript {
     if (this.#usage.turn.differsFrom(event.usage)) {
       this.#report("usage_mismatch", "the tokens of `turn_end` are not the sum over its lines", event.seq);
     }
+    this.#usage.endTurn(event.usage);
     (this.#openTurn ?? this.#startTurn(new Turn(null))).finish(event);
     this.#openTurn = undefined;
     this.#openStep = undefined;

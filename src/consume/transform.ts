@@ -1,5 +1,5 @@
 import { Transform, type TransformCallback } from "node:stream";
-import { EventParser } from "./parser.ts";
+import { StreamParser } from "./dialects/stream-parser.ts";
 import type { ReadOptions } from "./reader.ts";
 
 /**
@@ -14,13 +14,13 @@ export function eventStream(options: ReadOptions = {}): Transform {
 }
 
 class EventStream extends Transform {
-  readonly #parser: EventParser;
+  readonly #parser: StreamParser;
   /** Asks for the next chunk; kept while the reader of the stream has enough. */
   #askOn: TransformCallback | undefined;
 
   constructor({ signal, ...options }: ReadOptions) {
     super({ readableObjectMode: true, decodeStrings: false, ...(signal ? { signal } : {}) });
-    this.#parser = new EventParser(options);
+    this.#parser = new StreamParser(options);
   }
 
   override _transform(chunk: Uint8Array | string, _encoding: string, askOn: TransformCallback): void {
@@ -50,9 +50,19 @@ class EventStream extends Transform {
         return;
       }
     } catch (error) {
-      askOn(error instanceof Error ? error : new Error(String(error)));
+      askOn(asError(error));
       return;
     }
-    askOn();
+    const { loading } = this.#parser;
+    if (!loading) askOn();
+    else
+      loading.then(
+        () => this.#handOn(askOn),
+        (error: unknown) => askOn(asError(error)),
+      );
   }
+}
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

@@ -50,7 +50,7 @@ export class Turn {
 
   /** Tokens so far, failed attempts included; null if none were reported. */
   get usage(): Usage | null {
-    return this.#usage.total;
+    return this.#usage.total ?? this.#end?.usage ?? null;
   }
 
   /** @internal */
@@ -59,7 +59,7 @@ export class Turn {
   }
 
   /** @internal */
-  addUsage(model: string, usage: Usage | null): void {
+  addUsage(model: string | null, usage: Usage | null): void {
     this.#usage.add(model, usage);
   }
 

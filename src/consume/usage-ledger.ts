@@ -21,16 +21,25 @@ export class UsageLedger {
   readonly session = new UsageTotal();
   #run = new Account(false);
   #turn = new Account(false);
+  #isConverted = false;
 
-  startRun(): void {
-    this.#run = new Account(true);
+  /** In a converted run totals are as the other agent states them; they need not be sums of what it told before. */
+  startRun(isConverted: boolean): void {
+    this.#isConverted = isConverted;
+    this.#run = new Account(!isConverted);
   }
 
   startTurn(): void {
-    this.#turn = new Account(true);
+    this.#turn = new Account(!this.#isConverted);
   }
 
-  add(model: string, usage: Usage | null): void {
+  /** Some agents tell only how many tokens a whole turn took. */
+  endTurn(stated: Usage | null): void {
+    if (!this.#isConverted || this.#turn.total.total !== null) return;
+    for (const total of [this.session, this.#run.total]) total.add(null, stated);
+  }
+
+  add(model: string | null, usage: Usage | null): void {
     for (const total of [this.session, this.#run.total, this.#turn.total]) total.add(model, usage);
   }
 

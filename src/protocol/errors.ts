@@ -28,6 +28,7 @@ export const ERROR_CODES = [
   "usage",
   "config",
   "io",
+  "agent_error",
   "internal",
 ] as const;
 

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { contentBlock, errorInfo, inputBlock, promptContent, usage } from "./content.ts";
 import { PROTOCOL_VERSION } from "./version.ts";
 import {
+  DIALECTS,
   NOTICES,
   NOTICE_LEVELS,
   PERMISSION_MODES,
@@ -18,6 +19,13 @@ function event<const Fields extends z.ZodRawShape>(description: string, fields: 
   return { description, fields };
 }
 
+/** What our own runs always say, while the stream of another agent may not. */
+function told<Schema extends z.ZodType>(schema: Schema, description: string) {
+  return schema.nullable().describe(`${description} ${NOT_TOLD}`);
+}
+
+const NOT_TOLD = "Null only in a converted stream, where the other agent does not say.";
+
 const turn = z.int().positive().describe("The turn, counted from 1 through the whole session.");
 const step = z.int().positive().describe("The step, counted from 1 through the whole session.");
 const attempt = z.int().positive().describe("The attempt at this step, from 1.");
@@ -26,7 +34,7 @@ const toolUseId = z
   .string()
   .describe("The call's id; the same in the block, in `tool_start` and in `tool_end`.");
 const toolName = z.string().describe("The tool's name.");
-const durationMs = z.int().nonnegative().describe("Duration, in ms.");
+const durationMs = told(z.int().nonnegative(), "Duration, in ms.");
 const stopReason = z
   .enum(STOP_REASONS)
   .nullable()
@@ -40,13 +48,19 @@ const noticeCodes = Object.keys(NOTICES) as [NoticeCode, ...NoticeCode[]];
 export const EVENTS = {
   init: event("The first line of a run.", {
     protocol: z.literal(PROTOCOL_VERSION).describe("The version of this protocol."),
-    version: z.string().describe("The version of linefeed."),
-    model: z.string().describe("The model that will be asked."),
-    provider: z.string().describe("The provider: `anthropic`, `openai` or `fake`."),
-    cwd: z.string().describe("The working folder, absolute."),
-    tools: z.array(z.string()).describe("The names of the tools that the model is offered."),
-    permission_mode: z.enum(PERMISSION_MODES).describe("What is allowed without a rule."),
+    version: told(z.string(), "The version of linefeed, or of the agent whose stream was converted."),
+    model: told(z.string(), "The model that will be asked."),
+    provider: told(z.string(), "The provider: `anthropic`, `openai` or `fake`."),
+    cwd: told(z.string(), "The working folder, absolute."),
+    tools: told(z.array(z.string()), "The names of the tools that the model is offered."),
+    permission_mode: told(z.enum(PERMISSION_MODES), "What is allowed without a rule."),
     resumed: z.boolean().describe("Whether the session had a run before."),
+    dialect: z
+      .enum(DIALECTS)
+      .optional()
+      .describe(
+        "Only in a converted stream: the agent whose stream it was. What it does not say is null; totals are as it states them.",
+      ),
     forked_from: z
       .object({
         session_id: z.string().describe("The other session."),
@@ -68,7 +82,7 @@ export const EVENTS = {
     turn,
     step,
     attempt,
-    model: z.string().describe("The model that is asked."),
+    model: told(z.string(), "The model that is asked."),
   }),
   text_delta: event("The model writes. A preview: the record is `message`.", {
     step,
@@ -93,9 +107,9 @@ export const EVENTS = {
   message: event("A model call is complete. The record: of the model's words only this enters history.", {
     turn,
     step,
-    id: z.string().describe("The provider's id of the message."),
+    id: told(z.string(), "The provider's id of the message."),
     role: z.literal("assistant").describe("Whose message this is."),
-    model: z.string().describe("The model that answered."),
+    model: told(z.string(), "The model that answered."),
     content: z.array(contentBlock).describe("The blocks, in order."),
     stop_reason: stopReason,
     usage: usage.nullable().describe("Tokens of this call; null if the provider did not say."),
@@ -130,8 +144,8 @@ export const EVENTS = {
   retry: event("A model call failed and is tried again.", {
     step,
     attempt: attempt.describe("The attempt that failed, from 1."),
-    max_attempts: z.int().positive().describe("How many attempts there are at most."),
-    delay_ms: z.int().nonnegative().describe("The wait before the next attempt, in ms."),
+    max_attempts: told(z.int().positive(), "How many attempts there are at most."),
+    delay_ms: told(z.int().nonnegative(), "The wait before the next attempt, in ms."),
     error: errorInfo.describe("Why the attempt failed."),
     discards_partial: z.boolean().describe("Whether the deltas of this step so far are void."),
     usage: usage.nullable().describe("Tokens of the voided attempt, as far as they are known."),
@@ -190,7 +204,7 @@ export const EVENTS = {
       ),
     usage_by_model: z.record(z.string(), usage).describe("The same by model."),
     duration_ms: durationMs,
-    api_duration_ms: z.int().nonnegative().describe("Time spent in model calls, in ms."),
+    api_duration_ms: told(z.int().nonnegative(), "Time spent in model calls, in ms."),
     permission_denials: z
       .array(
         z

@@ -5,10 +5,11 @@ export class UsageTotal {
   #total: Usage | null = null;
   readonly #byModel = new Map<string, Usage>();
 
-  add(model: string, usage: Usage | null): void {
+  /** Without a model the tokens are in the total only. */
+  add(model: string | null, usage: Usage | null): void {
     if (!usage) return;
     this.#total = plus(this.#total, usage);
-    this.#byModel.set(model, plus(this.#byModel.get(model) ?? null, usage));
+    if (model !== null) this.#byModel.set(model, plus(this.#byModel.get(model) ?? null, usage));
   }
 
   get total(): Usage | null {

@@ -34,6 +34,10 @@ export type WaitingFor = (typeof WAITING_FOR)[number];
 export const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export type SignalName = (typeof SIGNALS)[number];
 
+/** Other agents whose streams are read into these events. */
+export const DIALECTS = ["claude", "codex", "gemini", "qwen", "opencode", "pi"] as const;
+export type DialectName = (typeof DIALECTS)[number];
+
 export const NOTICE_LEVELS = ["info", "warning"] as const;
 export type NoticeLevel = (typeof NOTICE_LEVELS)[number];
 
@@ -64,5 +68,7 @@ export const NOTICES = {
     "The log of the resumed session is damaged; the message names the lines that could not be read, which were left out.",
   children_ended:
     "Processes that tool calls had left running were ended: with the run, or, if it was killed, by the next one on its session.",
+  agent_notice:
+    "Only in a converted stream: what the other agent told for which there is no event; the message begins with the name of its event.",
 } as const satisfies Record<string, string>;
 export type NoticeCode = keyof typeof NOTICES;

@@ -88,7 +88,7 @@ function contentLines(end: EventOf<"tool_end">): string[] {
 
 /** How a call ended, in words. */
 export function verdict({ status, exit_code, duration_ms }: EventOf<"tool_end">): string {
-  const time = duration_ms > 0 ? duration(duration_ms) : "";
+  const time = duration_ms ? duration(duration_ms) : "";
   return [verdictWord(status, exit_code), time].filter((word) => word !== "").join(" · ") || "ok";
 }
 

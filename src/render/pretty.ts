@@ -45,6 +45,8 @@ export class Pretty {
   /** Notices wait for the end of the text that is being written. */
   #notices: EventOf<"notice">[] = [];
   #turnError: EventOf<"turn_end">["error"] = null;
+  /** Another agent's run: our advice is of no use. */
+  #isConverted = false;
 
   constructor(options: PrettyOptions) {
     this.#options = options;
@@ -117,11 +119,13 @@ export class Pretty {
     }
   }
 
-  #init({ version, model, cwd, permission_mode }: EventOf<"init">): string {
+  #init({ dialect, version, model, cwd, permission_mode }: EventOf<"init">): string {
     this.#waitFor("starting");
-    const mode = permission_mode === "default" ? "" : ` · ${permission_mode}`;
-    const text = `${version} · ${model} · ${cwd}${mode}`;
-    return this.#page.row("head", this.#page.paint.text("cyan", "◆"), "linefeed", { text, style: "dim" });
+    this.#isConverted = dialect !== undefined;
+    const mode = permission_mode === "default" ? null : permission_mode;
+    const text = [version, model, cwd, mode].filter((part) => part !== null).join(" · ");
+    const mark = this.#page.paint.text("cyan", "◆");
+    return this.#page.row("head", mark, dialect ?? "linefeed", { text, style: "dim" });
   }
 
   #prompt(prompt: string): string {
@@ -183,11 +187,12 @@ export class Pretty {
   #retry({ attempt, max_attempts, delay_ms, error, discards_partial }: EventOf<"retry">): string {
     const isVoid = discards_partial && this.#streamed.any;
     const out = this.#close();
-    const next = `attempt ${attempt + 1} of ${max_attempts} in ${duration(delay_ms)}`;
+    const of = max_attempts === null ? "" : ` of ${max_attempts}`;
+    const next = `attempt ${attempt + 1}${of}${delay_ms === null ? "" : ` in ${duration(delay_ms)}`}`;
     const text = `${errorText(error)}; ${next}.${isVoid ? " The unfinished text above is void." : ""}`;
     const now = this.#options.now();
     this.#streamed.clear();
-    this.#spinner.waitFor({ what: "trying again", since: now, until: now + delay_ms });
+    this.#spinner.waitFor({ what: "trying again", since: now, until: now + (delay_ms ?? 0) });
     return out + this.#page.block("notice", LOOKS.warning, text);
   }
 
@@ -221,7 +226,8 @@ export class Pretty {
       out += this.#page.block("notice", LOOKS.warning, `process ${pid} lives on: ${command}`);
     // Whoever pressed Ctrl-C need not be told.
     if (error && signal === null) {
-      const text = [errorText(error), adviceFor(result)].filter((line) => line !== undefined).join("\n");
+      const advice = this.#isConverted ? undefined : adviceFor(result);
+      const text = [errorText(error), advice].filter((line) => line !== undefined).join("\n");
       out += this.#page.block("end", LOOKS.failure, text);
     }
     const look = status === "ok" ? LOOKS.success : LOOKS.failure;
@@ -252,7 +258,7 @@ function lastLine(result: EventOf<"result">): string {
   const denied = result.permission_denials.length;
   return [
     `${endText(result)}, exit code ${result.exit_code}`,
-    result.duration_ms > 0 ? duration(result.duration_ms) : "",
+    result.duration_ms ? duration(result.duration_ms) : "",
     result.steps > 0 ? count(result.steps, "step") : "",
     result.usage ? tokens(result.usage) : "",
     denied > 0 ? `${count(denied, "call")} denied` : "",

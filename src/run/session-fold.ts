@@ -46,8 +46,8 @@ export class SessionFold {
 
   /** Takes in a line from before a fork: the conversation is the session's, its counts and its end are not. */
   inherit(event: LinefeedEvent): void {
-    if (event.type === "init") this.#provider = event.provider;
-    if (event.type === "step_start") this.#model = event.model;
+    if (event.type === "init") this.#provider = event.provider ?? "";
+    if (event.type === "step_start") this.#model = event.model ?? "";
     const isMessage = event.type === "message";
     this.#conversation.history.apply(isMessage ? { ...event, content: this.#sendable(event) } : event);
   }

@@ -166,11 +166,51 @@ describe("view", () => {
     );
   });
 
-  it("exits as the run did, so that a pipeline tells the truth", async () => {
+  it("exits with 0 once it has read all, or as the run did with --exit-code", async () => {
     const script = scriptFile([{ fault: { code: "overloaded", http_status: 529, retryable: true } }]);
-    const run = await runShell(`$LINEFEED -p hi --max-retries 0 --fake ${script} --json | $LINEFEED view`);
-    expect(run.code).toBe(75);
-    expect(run.stderr).toBe("");
+    const failed = await runShell(`$LINEFEED -p hi --max-retries 0 --fake ${script} --json`);
+    for (const [words, code] of [
+      [["view"], 0],
+      [["view", "--exit-code"], 75],
+    ] as const) {
+      expect(await runCli(words, { stdin: text(failed) })).toMatchObject({ code, stderr: "" });
+    }
+  });
+
+  it("shows the streams of other agents, detected or named", async () => {
+    const file = "tests/fixtures/dialects/codex-tools.jsonl";
+    const shown = await runCli(["view", file]);
+    expect(text(shown)).toMatch(/^◆ codex\n[^]*● Step 1: running a tool\.[^]*echo hi[^]*✔ ok[^]*✔ done/);
+    expect(shown).toMatchObject({ code: 0, stderr: "" });
+    const piped = await runShell(`cat ${file} | $LINEFEED view --from codex --output-format text`);
+    expect(text(piped)).toBe("All steps are done.\n");
+    const checked = await runShell(`$LINEFEED view ${file} --output-format jsonl | $LINEFEED check`);
+    expect(checked.code).toBe(0);
+  });
+
+  it("exits as another agent's run ended, in our numbers", async () => {
+    const failed = ["--output-format", "json", "tests/fixtures/dialects/codex-events.jsonl"];
+    const run = await runCli(["view", "--exit-code", ...failed]);
+    const [ok, error] = text(run)
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as object);
+    expect([ok, error]).toMatchObject([
+      { exit_code: 0 },
+      { exit_code: 1, error: { code: "authentication" } },
+    ]);
+    expect(run).toMatchObject({ code: 1, stderr: "" });
+    expect(await runCli(["view", ...failed])).toMatchObject({ code: 0 });
+  });
+
+  it("says so when another agent's stream has no last word, and closes it all the same", async () => {
+    const cut = readFileSync("tests/fixtures/dialects/claude-tools.jsonl", "utf8").slice(0, -3000);
+    const run = await runCli(["view", "--output-format", "jsonl"], { stdin: cut });
+    expect(run).toMatchObject({ code: 1, stderr: expect.stringMatching(/without a result/) as string });
+    const checked = await runCli(["check"], { stdin: text(run) });
+    expect(text(checked)).toMatch(/: ok, \d+ lines, 1 run\n$/);
+    const last = JSON.parse(text(run).trimEnd().split("\n").at(-1) ?? "") as object;
+    expect(last).toMatchObject({ type: "result", synthetic: true, error: { code: "stream_interrupted" } });
   });
 
   it("shows lines that are no events, and goes on", async () => {

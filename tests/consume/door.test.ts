@@ -13,9 +13,11 @@ it("the door loads nothing but itself: no schema library, no agent", async () =>
   const strangers = Object.keys(metafile.inputs).filter((path) => !path.startsWith("src/consume/"));
   expect(strangers.toSorted()).toEqual([
     "src/protocol/errors.ts",
+    "src/protocol/exit-codes.ts",
     "src/protocol/process-mark.ts",
     "src/protocol/usage.ts",
     "src/protocol/version.ts",
+    "src/protocol/words.ts",
   ]);
   const loaded = Object.values(metafile.outputs).flatMap(({ imports }) => imports);
   // Node's own, small ones: those beside node:stream are for starting linefeed.

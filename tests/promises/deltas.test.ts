@@ -16,7 +16,7 @@ describe("merging, from the provider to the line", () => {
       expect(lint(run.stdout)).toEqual([]);
       expect(joined(run.events, "text_delta")).toBe(text);
       const lines = ofType(run.events, "text_delta").length;
-      expect(lines).toBeLessThanOrEqual(resultOf(run).duration_ms / 50 + text.length / 16_384 + 3);
+      expect(lines).toBeLessThanOrEqual((resultOf(run).duration_ms ?? 0) / 50 + text.length / 16_384 + 3);
     }
   });
 

@@ -69,6 +69,8 @@ const MEANINGS: Record<ErrorCode, string> = {
   usage: "The command line is wrong, or names a session that cannot be had.",
   config: "The key, a file or the environment is missing or wrong.",
   io: "stdout, stdin or the log of a session that was to be resumed failed.",
+  agent_error:
+    "Only in a converted stream: the other agent failed, and why is not told in a way that is known here.",
   internal: "A bug in linefeed.",
 };
 

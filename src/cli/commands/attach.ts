@@ -83,6 +83,7 @@ export const attach: CommandAction = {
               host.env,
             ),
             name,
+            "linefeed",
           );
     return withStdout(host.cancellation, async (write) => {
       await showLines(attachment, viewing, host, write);

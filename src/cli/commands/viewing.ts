@@ -1,5 +1,7 @@
-import { readEvents, type EventSource, type StreamItem } from "../../consume/index.ts";
+import { readEvents, type EventSource, type StreamItem, type UnknownEvent } from "../../consume/index.ts";
+import type { DialectChoice } from "../../consume/dialects/stream-parser.ts";
 import type { Format } from "../../emit/formats/format.ts";
+import { encodeJson } from "../../emit/encode.ts";
 import { writeStderr } from "../../emit/stdout.ts";
 import type { LinefeedEvent } from "../../protocol/event.ts";
 import type { OutputFormat } from "../format.ts";
@@ -9,18 +11,27 @@ import type { Write } from "./stdout.ts";
 export class Viewing {
   readonly #format: Format;
   readonly #name: OutputFormat;
+  readonly #dialect: DialectChoice;
   #exitCode: number | undefined;
   #isOver = false;
+  #isTorn = true;
+  #isConverted = false;
   #writing = 0;
 
-  constructor(format: Format, name: OutputFormat) {
+  constructor(format: Format, name: OutputFormat, dialect: DialectChoice) {
     this.#format = format;
     this.#name = name;
+    this.#dialect = dialect;
   }
 
   /** That of the latest run; undefined while it has not said its last word. */
   get exitCode(): number | undefined {
     return this.#exitCode;
+  }
+
+  /** Whether the writer of the latest run has said no last word. */
+  get isTorn(): boolean {
+    return this.#isTorn;
   }
 
   /** Whether the latest line was a last word. */
@@ -31,7 +42,11 @@ export class Viewing {
   async show(source: EventSource, signal: AbortSignal, write: Write): Promise<number> {
     const ticking = this.#tick(write);
     try {
-      for await (const item of readEvents(source, { onInvalid: "yield", signal })) {
+      for await (const item of readEvents(source, {
+        onInvalid: "yield",
+        signal,
+        dialect: this.#dialect,
+      })) {
         await this.#write(this.textOf(item), write);
       }
     } finally {
@@ -63,8 +78,7 @@ export class Viewing {
       case "invalid":
         return this.#remark(`${item.message}\n${item.text}`);
       case "unknown":
-        // What a later version writes is handed on as it came.
-        return this.#name === "jsonl" ? `${JSON.stringify(item.raw)}\n` : "";
+        return this.#name === "jsonl" ? `${unknownLine(item)}\n` : "";
       default:
         this.#follow(item);
         return this.#format.event(item) ?? "";
@@ -73,10 +87,21 @@ export class Viewing {
 
   #follow(event: LinefeedEvent): void {
     this.#isOver = event.type === "result" || event.type === "session";
-    if (event.type === "init") this.#exitCode = undefined;
-    if (event.type === "result") this.#exitCode = event.exit_code;
+    if (event.type === "init") {
+      this.#exitCode = undefined;
+      this.#isTorn = true;
+      this.#isConverted = event.dialect !== undefined;
+    }
+    if (event.type === "result") {
+      this.#exitCode = event.exit_code;
+      // What we have put in the place of another agent's last word is none.
+      this.#isTorn = this.#isConverted && event.synthetic;
+    }
     // The answer of `--bg`: there is no more to come.
-    if (event.type === "session") this.#exitCode = 0;
+    if (event.type === "session") {
+      this.#exitCode = 0;
+      this.#isTorn = false;
+    }
   }
 
   #remark(text: string): string {
@@ -84,4 +109,9 @@ export class Viewing {
     writeStderr(`linefeed: ${text.replaceAll("\n", " ")}`);
     return "";
   }
+}
+
+/** What a later version writes is handed on as it came; what another agent wrote, in a line of ours. */
+function unknownLine({ type, seq, ts, session_id, name, raw, dialect }: UnknownEvent): string {
+  return encodeJson(dialect === undefined ? raw : { type, seq, ts, session_id, name, dialect, raw });
 }

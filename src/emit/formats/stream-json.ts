@@ -73,7 +73,7 @@ class StreamJson implements Format {
         this.#hasTurns = true;
         return this.#init ? [lines.firstOfTurn(this.#init, this.#options.settings)] : [];
       case "step_start":
-        this.#model = event.model;
+        this.#model = event.model ?? "";
         this.#stream.begin(event);
         return [];
       case "text_delta":
@@ -81,7 +81,7 @@ class StreamJson implements Format {
       case "tool_input_delta":
         return this.#options.partials ? this.#stream.delta(event, newMessageId).map(lines.stream) : [];
       case "message":
-        this.#usage.add(event.model, event.usage);
+        this.#usage.add(event.model ?? "", event.usage);
         return this.#message(event, newMessageId);
       case "tool_end":
         return [lines.toolResult(event)];
@@ -118,7 +118,7 @@ class StreamJson implements Format {
   }
 
   #message(event: EventOf<"message">, newMessageId: () => string): Line[] {
-    if (!this.#options.partials) return [lines.assistant(event, event.id)];
+    if (!this.#options.partials) return [lines.assistant(event, event.id ?? newMessageId())];
     const { id, before, behind } = this.#stream.end(event, newMessageId);
     return [...before.map(lines.stream), lines.assistant(event, id), ...behind.map(lines.stream)];
   }

@@ -40,6 +40,7 @@ const TELLINGS: Record<ErrorCode, Telling> = {
   usage: subtype("error_during_execution"),
   config: subtype("error_during_execution"),
   io: subtype("error_during_execution"),
+  agent_error: answer("unknown"),
   internal: subtype("error_during_execution"),
 };
 

@@ -30,18 +30,19 @@ const CLIENT_MODES: Record<PermissionMode, string> = {
 };
 
 export function firstOfTurn(init: EventOf<"init">, settings: Readonly<TurnSettings>): Line {
-  const { model = init.model, permissionMode = CLIENT_MODES[init.permission_mode] } = settings;
+  const { model = init.model ?? "" } = settings;
+  const { permissionMode = CLIENT_MODES[init.permission_mode ?? "default"] } = settings;
   return {
     type: "system",
     subtype: "init",
-    cwd: init.cwd,
-    tools: init.tools,
+    cwd: init.cwd ?? "",
+    tools: init.tools ?? [],
     mcp_servers: [],
     model,
     permissionMode,
     slash_commands: [],
     apiKeySource: init.provider === "anthropic" ? "ANTHROPIC_API_KEY" : "none",
-    claude_code_version: init.version,
+    claude_code_version: init.version ?? "",
     output_style: "default",
     agents: [],
     skills: [],
@@ -59,7 +60,7 @@ export function assistant(event: EventOf<"message">, id: string): Line {
     id,
     type: "message",
     role,
-    model,
+    model: model ?? "",
     content: event.content.flatMap(blockOf),
     stop_reason,
     stop_sequence: null,
@@ -96,8 +97,8 @@ export function retry({ attempt, max_attempts, delay_ms, error }: EventOf<"retry
     type: "system",
     subtype: "api_retry",
     attempt,
-    max_retries: max_attempts - 1,
-    retry_delay_ms: delay_ms,
+    max_retries: (max_attempts ?? attempt + 1) - 1,
+    retry_delay_ms: delay_ms ?? 0,
     error_status: error.http_status,
     error: wordOf(error),
   };

@@ -41,7 +41,7 @@ export class MessageStream {
   #model = "";
 
   begin(step: EventOf<"step_start">): void {
-    this.#model = step.model;
+    this.#model = step.model ?? "";
   }
 
   /** @param newId for the message, if it begins with this: its provider's is known only at its end. */

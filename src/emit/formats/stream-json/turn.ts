@@ -57,7 +57,7 @@ export class Turn {
     return {
       type: "result",
       ...outcomeOf(end, this.#answer),
-      duration_ms: end.duration_ms,
+      duration_ms: end.duration_ms ?? 0,
       duration_api_ms: this.#apiMs,
       num_turns: end.steps,
       stop_reason: end.stop_reason,
