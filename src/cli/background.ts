@@ -7,9 +7,10 @@ import { AgentError, isErrorCode } from "../protocol/errors.ts";
 import type { PromptContent } from "../protocol/content.ts";
 import type { RunEnd } from "../run/run.ts";
 import type { SessionRequest } from "../run/session.ts";
-import { findSession, latestSession } from "../sessions/find.ts";
-import { isAlive, SessionBusyError } from "../sessions/lock.ts";
-import { sessionPaths, sessionsFolder, type SessionPaths } from "../sessions/paths.ts";
+import { refuseTakenName } from "../run/session-name.ts";
+import { keptSessions, NO_PLACE_CURE } from "../run/store.ts";
+import { SessionBusyError } from "../sessions/busy.ts";
+import { sessionPaths, sessionsFolder, type SessionPaths } from "../sessions/file-log/paths.ts";
 import { makePrivateFolder } from "../sessions/private-folder.ts";
 import { SECRET_VARIABLES } from "../tools/environment.ts";
 import type { CommandHost } from "./commands/command.ts";
@@ -58,7 +59,8 @@ export async function backgroundRun(
   const outcome = await handOver(worker, { argv: [...run.argv], prompt, id, secrets: secretsOf(env) });
   if (outcome.kind === "failed") {
     // What never began leaves nothing behind.
-    if (!existsSync(paths.events)) rmSync(paths.folder, { recursive: true, force: true });
+    if (run.request.kind !== "resume" && !existsSync(paths.events))
+      rmSync(paths.folder, { recursive: true, force: true });
     throw new AgentError(isErrorCode(outcome.code) ? outcome.code : "internal", outcome.message);
   }
   const answer = { type: "session", name, pid: worker.pid ?? 0, log: paths.events } as const;
@@ -92,28 +94,21 @@ async function place({ request, stateFolder }: BackgroundRun): Promise<Place> {
     );
   }
   if (stateFolder === undefined) {
-    throw new AgentError(
-      "config",
-      "there is no place for the session's log; set HOME, XDG_STATE_HOME or LINEFEED_STATE_DIR",
-    );
+    throw new AgentError("config", `there is no place for the session's log; ${NO_PLACE_CURE}`);
   }
-  const sessions = sessionsFolder(stateFolder);
-  const id = request.kind === "resume" ? idOf(sessions, request.which) : request.id;
-  const paths = sessionPaths(sessions, id);
+  const log = keptSessions(stateFolder);
+  const id = request.kind === "resume" ? await log.find(request.which) : request.id;
+  if ((await log.presence(id)) === "alive") throw new SessionBusyError(id);
+  await refuseTakenName(log, request.name, id);
+  // What the worker says outside of its log lies beside it, on this machine.
+  const paths = sessionPaths(sessionsFolder(stateFolder), id);
   try {
     makePrivateFolder(paths.folder);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new AgentError("config", `the session cannot be kept: ${why}; point LINEFEED_STATE_DIR elsewhere`);
   }
-  if (await isAlive(paths.folder)) throw new SessionBusyError(id);
   return { id, paths, name: request.name ?? null };
-}
-
-function idOf(sessions: string, which: Extract<SessionRequest, { kind: "resume" }>["which"]): string {
-  return "latestIn" in which
-    ? latestSession(sessions, which.latestIn)
-    : findSession(sessions, which.reference);
 }
 
 function secretsOf(env: NodeJS.ProcessEnv): Record<string, string> {

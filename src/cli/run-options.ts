@@ -153,7 +153,11 @@ export const RUN_OPTIONS: readonly RunOption[] = [
   },
   { flags: "--fork-session", help: "with -c or -r: go on in a new session, the other stays as it is" },
   { flags: "--session-id <uuid>", help: "the id of the new session", parse: parseSessionId },
-  { flags: "--name <name>", help: "what to call the session", parse: parseSessionName },
+  {
+    flags: "--name <name>",
+    help: "what to call the session; a name that a running one has is refused",
+    parse: parseSessionName,
+  },
   { flags: "--force", help: "with -c or -r: carry on a session that was last written on another machine" },
   { flags: "--no-session-persistence", help: "keep no log: the session cannot be resumed" },
   {

@@ -1,7 +1,8 @@
 import { AgentError } from "../protocol/errors.ts";
 import { DETERMINISTIC_SESSION_ID } from "../run/deterministic.ts";
-import type { SessionRequest, WhichSession } from "../run/session.ts";
+import type { SessionRequest } from "../run/session.ts";
 import { newSessionId } from "../run/session-id.ts";
+import type { WhichSession } from "../sessions/event-log.ts";
 import type { RunFlags } from "./flags.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { isSessionId } from "../sessions/paths.ts";
+import { isSessionId } from "../sessions/session-id.ts";
 
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 const AGE_UNITS = { ...UNITS, d: 24 * UNITS.h, w: 7 * 24 * UNITS.h } as const;

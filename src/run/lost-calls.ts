@@ -1,5 +1,5 @@
 import type { EventBodyOf } from "../protocol/event.ts";
-import { isOfAnotherHost, type Meta } from "../sessions/meta.ts";
+import type { RunProcess } from "../sessions/event-log.ts";
 import { stillRuns } from "../sessions/writer-process.ts";
 
 /** More are counted, not named. */
@@ -11,13 +11,14 @@ const NAMED = 3;
  *
  * @returns what it ended, for people; undefined if there was nothing.
  */
-export async function endCallsOfLostRun(meta: Meta): Promise<EventBodyOf<"notice"> | undefined> {
-  const { process_mark: mark, writer } = meta;
-  if (mark === null || writer === null || writer.start_time === null) return undefined;
+export async function endCallsOfLostRun(
+  run: RunProcess | undefined,
+): Promise<EventBodyOf<"notice"> | undefined> {
+  if (!run || run.process_mark === null || run.start_time === null) return undefined;
   // Somebody may have carried the session on by now.
-  if (isOfAnotherHost(meta) || stillRuns(writer)) return undefined;
+  if (stillRuns(run)) return undefined;
   const { endProcessesOfOther } = await import("../tools/processes.ts");
-  const left = await endProcessesOfOther(mark, writer.start_time);
+  const left = await endProcessesOfOther(run.process_mark, run.start_time);
   if (left.length === 0) return undefined;
   const commands = left.slice(0, NAMED).map(({ command, pid }) => `${command} (${pid})`);
   const more = left.length > NAMED ? ` and ${left.length - NAMED} more` : "";

@@ -2,14 +2,12 @@ import { encode } from "../emit/encode.ts";
 import { createStamp } from "../emit/stamp.ts";
 import { AgentError } from "../protocol/errors.ts";
 import type { EventBodyOf } from "../protocol/event.ts";
-import { LogError, type LogReading, type LogWriter } from "../sessions/event-log.ts";
-import { FileLog } from "../sessions/file-log/log.ts";
-import { findSession, latestSession } from "../sessions/find.ts";
-import { readMeta } from "../sessions/meta.ts";
-import { sessionPaths, sessionsFolder, type SessionPaths } from "../sessions/paths.ts";
+import { LogError, type LogReading, type LogWriter, type ReadOptions } from "../sessions/event-log.ts";
 import { endCallsOfLostRun } from "./lost-calls.ts";
 import { beginLog, type OpenSession, type SessionHost, type SessionRequest } from "./session.ts";
 import { SessionFold } from "./session-fold.ts";
+import { refuseTakenName } from "./session-name.ts";
+import { keptSessions } from "./store.ts";
 
 type Request<Kind extends SessionRequest["kind"]> = Extract<SessionRequest, { kind: Kind }>;
 
@@ -18,13 +16,15 @@ export async function resumeSession(
   { which, name, force }: Request<"resume">,
   host: SessionHost,
 ): Promise<OpenSession> {
-  const { log, id, paths } = locate(which, host.stateFolder);
+  const log = keptSessions(host.stateFolder);
+  const id = await log.find(which);
+  await refuseTakenName(log, name, id);
   const fold = new SessionFold(host.asked);
   try {
     const { writer, reading } = await log.open(id, { ...readInto(fold, host.signal), force });
     const nextSeq = closeLostRun(fold, writer, reading.nextSeq, { id, date: host.date });
     const session = { id, conversation: fold.conversation(), nextSeq, name, log: writer };
-    const ended = nextSeq > reading.nextSeq ? await endCallsOfLostRun(readMeta(paths)) : undefined;
+    const ended = nextSeq > reading.nextSeq ? await endCallsOfLostRun(await log.runProcess(id)) : undefined;
     return { session, notices: [...damageNotices(reading), ...(ended ? [ended] : [])] };
   } catch (error) {
     throw asAgentError(error, id);
@@ -36,7 +36,9 @@ export async function forkSession(
   { which, id, name, kept }: Request<"fork">,
   host: SessionHost,
 ): Promise<OpenSession> {
-  const { log, id: parent } = locate(which, host.stateFolder);
+  const log = keptSessions(host.stateFolder);
+  const parent = await log.find(which);
+  if (kept) await refuseTakenName(log, name, id);
   const fold = new SessionFold(host.asked);
   const reading = await log.read(parent, readInto(fold, host.signal, true)).catch((error: unknown) => {
     throw asAgentError(error, parent);
@@ -57,23 +59,7 @@ export async function forkSession(
   };
 }
 
-function locate(
-  which: Request<"resume">["which"],
-  stateFolder: string | undefined,
-): { log: FileLog; id: string; paths: SessionPaths } {
-  if (stateFolder === undefined) {
-    throw new AgentError(
-      "config",
-      "there is no place where sessions are kept; set HOME, XDG_STATE_HOME or LINEFEED_STATE_DIR",
-    );
-  }
-  const sessions = sessionsFolder(stateFolder);
-  const id =
-    "latestIn" in which ? latestSession(sessions, which.latestIn) : findSession(sessions, which.reference);
-  return { log: new FileLog(sessions), id, paths: sessionPaths(sessions, id) };
-}
-
-function readInto(fold: SessionFold, signal: AbortSignal, isFork = false): Parameters<FileLog["read"]>[1] {
+function readInto(fold: SessionFold, signal: AbortSignal, isFork = false): ReadOptions {
   return {
     signal,
     onEvent: (event, inherited) => (isFork || inherited ? fold.inherit(event) : fold.apply(event)),

@@ -1,11 +1,10 @@
 import { Conversation } from "../agent/conversation.ts";
 import type { EventBodyOf } from "../protocol/event.ts";
-import { LogError, type LogWriter } from "../sessions/event-log.ts";
-import { FileLog } from "../sessions/file-log/log.ts";
-import { sessionsFolder } from "../sessions/paths.ts";
+import { LogError, type LogWriter, type WhichSession } from "../sessions/event-log.ts";
 import type { SessionStart } from "./options.ts";
 import { logUnavailable } from "./output.ts";
 import type { Asked } from "./session-fold.ts";
+import { keptSessions, NO_PLACE_CURE } from "./store.ts";
 
 /** Which session a run is to work on. */
 export type SessionRequest =
@@ -15,9 +14,6 @@ export type SessionRequest =
   | { kind: "resume"; which: WhichSession; name: string | undefined; force: boolean }
   /** A new one with the conversation of another. */
   | { kind: "fork"; which: WhichSession; id: string; name: string | undefined; kept: boolean };
-
-/** By what a person calls it, or the latest of a folder. */
-export type WhichSession = { reference: string } | { latestIn: string };
 
 export interface SessionHost {
   /** The folder of linefeed's state; undefined where there is no place for one. */
@@ -42,6 +38,7 @@ export async function openSession(request: SessionRequest, host: SessionHost): P
     case "unkept":
       return { session: newSession(request.id), notices: [] };
     case "new": {
+      await checkName(request, host.stateFolder);
       const { log, notices } = beginLog(host.stateFolder, request.id);
       return { session: { ...newSession(request.id), name: request.name, log }, notices };
     }
@@ -56,6 +53,16 @@ export async function openSession(request: SessionRequest, host: SessionHost): P
   }
 }
 
+/** Most runs have no name, and begin without what looks for it. @throws AgentError `usage` if a running session has it. */
+async function checkName(
+  { id, name }: { id: string; name: string | undefined },
+  stateFolder: string | undefined,
+): Promise<void> {
+  if (name === undefined || stateFolder === undefined) return;
+  const { refuseTakenName } = await import("./session-name.ts");
+  await refuseTakenName(keptSessions(stateFolder), name, id);
+}
+
 /** @throws AgentError `usage` if there is such a session. */
 export function beginLog(
   stateFolder: string | undefined,
@@ -63,9 +70,8 @@ export function beginLog(
   parent?: string,
 ): { log: LogWriter | undefined; notices: EventBodyOf<"notice">[] } {
   try {
-    if (stateFolder === undefined)
-      throw new LogError("there is no place for it; set HOME, XDG_STATE_HOME or LINEFEED_STATE_DIR");
-    return { log: new FileLog(sessionsFolder(stateFolder)).create(id, parent), notices: [] };
+    if (stateFolder === undefined) throw new LogError(`there is no place for it; ${NO_PLACE_CURE}`);
+    return { log: keptSessions(stateFolder).create(id, parent), notices: [] };
   } catch (error) {
     if (!(error instanceof LogError)) throw error;
     return { log: undefined, notices: [logUnavailable(error)] };

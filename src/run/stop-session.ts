@@ -1,12 +1,7 @@
-import { existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { AgentError } from "../protocol/errors.ts";
-import { requestControl } from "../sessions/control.ts";
-import { isAlive } from "../sessions/lock.ts";
-import { isOfAnotherHost, readMeta } from "../sessions/meta.ts";
-import { sessionPaths, type SessionPaths } from "../sessions/paths.ts";
-import { codeOf } from "../sessions/private-folder.ts";
-import { sessionStatus, type SessionStatus } from "../sessions/status.ts";
+import type { EventLog } from "../sessions/event-log.ts";
+import type { SessionStatus } from "../sessions/status.ts";
 import { stillRuns } from "../sessions/writer-process.ts";
 import { endCallsOfLostRun } from "./lost-calls.ts";
 
@@ -31,67 +26,58 @@ export interface Stopped {
 
 /**
  * Ends the run that a session has; of one that was killed, what its calls have left.
- * @throws AgentError `timeout` if it has not ended in time; `invalid_request` if it refuses or runs on another machine;
+ * @throws AgentError `idle_timeout` (retryable) if it has not ended in time; `invalid_request` if it refuses or runs on another machine;
  * `not_found` if its process is not known, `permission` if it may not be killed; the reason of the signal.
  */
-export async function stopSession(sessions: string, id: string, options: StopOptions): Promise<Stopped> {
-  const paths = sessionPaths(sessions, id);
+export async function stopSession(log: EventLog, id: string, options: StopOptions): Promise<Stopped> {
   const { signal } = options;
-  const before = await sessionStatus(sessions, id, signal);
+  const before = await log.state(id, signal);
   if (before.terminal) {
-    if (before.state === "crashed") await endCallsOfLostRun(readMeta(paths));
+    if (before.state === "crashed") await endCallsOfLostRun(await log.runProcess(id));
     return { how: "had_ended", status: before };
   }
-  if (isOfAnotherHost(readMeta(paths))) {
-    throw new AgentError(
-      "invalid_request",
-      `session ${id} was last written on ${before.host}; if it is running still, stop it there`,
-    );
-  }
-  const hasEnded = await endInOrder(paths, id, options);
+  const hasEnded = await endInOrder(log, id, options);
   if (!hasEnded && !options.force) {
     throw new AgentError(
-      "timeout",
+      "idle_timeout",
       `session ${id} has not ended within ${options.timeoutMs / 1000} s; wait longer with --timeout, or kill it with --force`,
+      { retryable: true },
     );
   }
-  if (!hasEnded) await kill(paths, id, signal);
-  return { how: hasEnded ? "stopped" : "killed", status: await sessionStatus(sessions, id, signal) };
+  if (!hasEnded) await kill(log, before, signal);
+  return { how: hasEnded ? "stopped" : "killed", status: await log.state(id, signal) };
 }
 
 /** Whether the writer is gone in time. */
-async function endInOrder(
-  { folder }: SessionPaths,
-  id: string,
-  { timeoutMs, signal }: StopOptions,
-): Promise<boolean> {
+async function endInOrder(log: EventLog, id: string, { timeoutMs, signal }: StopOptions): Promise<boolean> {
   const end = performance.now() + timeoutMs;
   try {
-    await requestControl(folder, id, { cmd: "stop" }, { timeoutMs, signal });
+    await log.command(id, { cmd: "stop" }, { timeoutMs, signal });
   } catch (error) {
-    const code = error instanceof AgentError ? error.code : codeOf(error);
     // It has ended meanwhile, was even removed, or is stopped and never answers.
-    if (!["not_found", "ENOENT", "timeout"].includes(code)) throw error;
+    const isGoneOrDeaf =
+      error instanceof AgentError && ["not_found", "usage", "idle_timeout"].includes(error.code);
+    if (!isGoneOrDeaf) throw error;
   }
-  return untilGone(folder, end - performance.now(), signal);
+  return untilGone(log, id, end - performance.now(), signal);
 }
 
-async function untilGone(folder: string, limitMs: number, signal: AbortSignal): Promise<boolean> {
+async function untilGone(log: EventLog, id: string, limitMs: number, signal: AbortSignal): Promise<boolean> {
   const end = performance.now() + limitMs;
   for (let wait: number = POLL_MS.first; ; wait = Math.min(wait * 2, POLL_MS.longest)) {
-    if (!existsSync(folder) || !(await isAlive(folder))) return true;
+    if ((await log.presence(id)) === "none") return true;
     if (performance.now() >= end) return false;
-    await delay(wait, undefined, { signal });
+    await delay(wait, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }
 
 /** Kills the writer, if it is sure which process that is, and what its calls have left. */
-async function kill(paths: SessionPaths, id: string, signal: AbortSignal): Promise<void> {
-  const { writer } = readMeta(paths);
+async function kill(log: EventLog, { id, log: place }: SessionStatus, signal: AbortSignal): Promise<void> {
+  const writer = await log.runProcess(id);
   if (!writer || !stillRuns(writer)) {
     throw new AgentError(
       "not_found",
-      `session ${id} does not end, and the process that writes to it is not known; find it with: lsof ${paths.events}`,
+      `session ${id} does not end, and the process that writes to it is not known; find it with: lsof ${place}`,
     );
   }
   try {
@@ -102,11 +88,12 @@ async function kill(paths: SessionPaths, id: string, signal: AbortSignal): Promi
     if (stillRuns(writer))
       throw new AgentError("permission", `process ${writer.pid} cannot be killed: ${reason}`);
   }
-  if (!(await untilGone(paths.folder, KILL_MS, signal))) {
+  if (!(await untilGone(log, id, KILL_MS, signal))) {
     throw new AgentError(
-      "timeout",
+      "idle_timeout",
       `process ${writer.pid} was killed and is still there; it hangs in the kernel`,
+      { retryable: true },
     );
   }
-  await endCallsOfLostRun(readMeta(paths));
+  await endCallsOfLostRun(writer);
 }

@@ -1,9 +1,25 @@
 import type { LinefeedEvent } from "../protocol/event.ts";
-import type { ControlHandler } from "./control.ts";
+import type { ControlHandler, ControlRequest, RequestOptions } from "./control.ts";
+import type { SessionState, WriterPresence } from "./state.ts";
+import type { SessionStatus } from "./status.ts";
+import type { WriterProcess } from "./writer-process.ts";
 
 /** Why lines cannot be kept; the message says what to do about it. */
 export class LogError extends Error {
   override readonly name = "LogError";
+}
+
+/** What became of a log while it was followed: it is shorter, it is another one, or there is none any more. */
+export type LogChange = "cut" | "replaced" | "removed";
+
+/** A log is not any more what it was when the following began; nobody knows what is missing. */
+export class LogChangedError extends LogError {
+  readonly change: LogChange;
+
+  constructor(change: LogChange, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.change = change;
+  }
 }
 
 /** What is known of a session beside its lines. */
@@ -30,9 +46,8 @@ export interface LogWriter {
    */
   append(lines: string, durable: boolean): void;
   /**
-   * Lets others see that the session has a writer, and ask it something: `stop`, `send`. Until it is called, the session looks
-   * as if its writer had died, for a new session only.
-   * @throws AgentError `usage` if another process writes to the session; NoSocketsError where nobody can be let in.
+   * Lets others ask the writer something: `stop`, `send`. Until it is called, a request to a new session's writer waits.
+   * @throws AgentError `usage` if another process writes to the session; another error where nobody can be let in, whose message says why.
    */
   serve(handle: ControlHandler): Promise<void>;
   /** Notes what is known of the session. Never rejects: the log says most of it too. */
@@ -74,19 +89,81 @@ export interface OpenOptions extends ReadOptions {
   force: boolean;
 }
 
+export interface FollowOptions {
+  /** The `seq` of the first line. */
+  from: number;
+  /** Begin so many whole lines before the end instead. */
+  tail?: number | undefined;
+  /** Whether to wait for what is written from now on. */
+  wait: boolean;
+  /** Ends the following, with its reason. */
+  signal: AbortSignal;
+}
+
+/**
+ * How the lines ended: with a last word; without one, since the writer died; or, where nothing was waited for, in the middle
+ * of a run. `line` has no LF.
+ */
+export type LogEnd = { kind: "result"; line: string } | { kind: "lost" } | { kind: "open" };
+
+/** The lines of a session, as bytes: nobody has to parse what is only handed on. */
+export interface LogFollowing {
+  /**
+   * The session's own lines in order, each once and with its LF, several at a time: those that are there, then those that are
+   * appended, without a seam. Never a piece of a line. Ends at a last word if no writer lives, or when the writer has died without
+   * one, within 2 s; where nothing is waited for, with the last line that is there. What was written before the end is
+   * always handed on first. Can be read once. A slow or stopped reader costs the writer nothing, and takes no memory.
+   *
+   * @throws LogChangedError if the log is cut, removed or replaced; LogError if it cannot be read; the reason of the signal.
+   */
+  lines(): AsyncGenerator<Buffer, void, undefined>;
+  /** What they ended with; known once {@link lines} has ended. */
+  readonly end: LogEnd;
+}
+
+/** The session that a person means: by what he calls it, or the latest that worked in a folder. */
+export type WhichSession = { reference: string } | { latestIn: string };
+
+export interface ListOptions {
+  /** Only sessions in these states; undefined: in any. */
+  states?: readonly SessionState[] | undefined;
+  /** Only sessions whose latest run worked in this folder. */
+  cwd?: string | undefined;
+  /** Only sessions whose last line was written before this time, in ms since 1970. */
+  writtenBefore?: number | undefined;
+  /** So many at most. */
+  limit?: number | undefined;
+  signal: AbortSignal;
+}
+
+export interface RemoveOptions {
+  /** Whether to remove a session, too, of which nobody here can tell that it has ended. */
+  force: boolean;
+  signal: AbortSignal;
+}
+
+/** The process of a run. */
+export interface RunProcess extends WriterProcess {
+  /** What the processes are known by that its calls have started. */
+  process_mark: string | null;
+}
+
 /**
  * Where sessions keep their lines: the port. A log is what was appended to it, in that order, for ever: `seq` counts 1, 2, 3 …
- * through it, and what has been read once reads the same again.
+ * through it, and what has been read once reads the same again. tests/sessions/event-log-conformance.ts asks each promise here
+ * of each implementation.
  *
  * - An id is a UUID in small letters (`isSessionId`); anything else is a TypeError.
  * - Reading takes memory in proportion to the longest line, not to the log.
  * - A fork begins with the lines of another session, which stay readable with it whatever becomes of that session. They are not in
  *   its log, whose own lines begin with 1; its first `init` says where they end.
  * - A log whose writer died ends with an unfinished line at worst; whoever reads leaves it out, whoever writes cuts it off.
+ * - Nothing but a writer changes a session, and `remove`. Looking at it, following it and asking it cost its writer no waiting.
  */
 export interface EventLog {
   /**
-   * Begins a session, as a fork of `parent` if there is one. Synchronous, since nothing may be printed before it.
+   * Begins a session, as a fork of `parent` if there is one. Synchronous, since nothing may be printed before it. From its first
+   * line on others can see that its writer lives.
    * @throws AgentError `usage` if there is such a session; LogError if lines cannot be kept.
    */
   create(id: string, parent?: string): LogWriter;
@@ -101,4 +178,46 @@ export interface EventLog {
    * @throws AgentError as `open` does, but for writers and machines; LogError if it cannot be read.
    */
   read(id: string, options: ReadOptions): Promise<LogReading>;
+  /** Follows a session's log. @throws AgentError `usage` if there is no such session, or it has no log. */
+  follow(id: string, options: FollowOptions): Promise<LogFollowing>;
+  /**
+   * The sign of life: whether a session has a writer. One that is stopped or busy has. `none` for what is no session. Takes about
+   * a second at most.
+   */
+  presence(id: string): Promise<WriterPresence>;
+  /**
+   * Looks at one session; a damaged one has a status too.
+   * @throws AgentError `usage` if there is no such session; the reason of the signal.
+   */
+  state(id: string, signal: AbortSignal): Promise<SessionStatus>;
+  /**
+   * Asks the writer of a session; resolves when it has taken the request up.
+   * @throws AgentError `not_found` if there is no writer, or it ends; `idle_timeout` (retryable) if it does not answer in time, and
+   * then it never acts on the request unless it had begun to; `invalid_request` if it cannot be reached from this machine; `usage` if
+   * there is no such session; `io` if the system does not let us ask; what the writer refuses it with; the reason of the signal.
+   */
+  command(id: string, request: ControlRequest, options: RequestOptions): Promise<void>;
+  /** The process of a session's latest run, be it alive or not; undefined if it was on another machine, or is not known. */
+  runProcess(id: string): Promise<RunProcess | undefined>;
+  /** The sessions that were not removed, the one that was written to last in front. @throws the reason of the signal. */
+  list(options: ListOptions): Promise<SessionStatus[]>;
+  /** The ids of all sessions, in no order. */
+  ids(): Promise<string[]>;
+  /**
+   * The session that is meant: by its id in letters of any size; its name, which is that of several maybe: then the one that
+   * lives, and of those that are left the one written to last; a beginning or an end of its id, of 4 characters at least, that
+   * no other has. Or the latest with a log that worked in a folder. A damaged one is found too.
+   * @throws AgentError `usage` if there is none, or more than one; its message says how to go on.
+   */
+  find(which: WhichSession): Promise<string>;
+  /** The session with this name that has a writer, the one written to last if there are several; undefined if there is none. */
+  liveNamed(name: string): Promise<string | undefined>;
+  /**
+   * Removes a session that has ended, in one step, while nobody can carry it on. Forks of it keep the lines they have in common.
+   *
+   * @returns what it was.
+   * @throws AgentError `invalid_request` if it has not ended, or nobody can tell; `usage` if there is no such session; `io` if the
+   * system does not let it; the reason of the signal.
+   */
+  remove(id: string, options: RemoveOptions): Promise<SessionStatus>;
 }

@@ -1,56 +1,74 @@
-import { readdirSync, statSync } from "node:fs";
 import { AgentError } from "../protocol/errors.ts";
-import { readMeta, type Meta } from "./meta.ts";
-import { isSessionId, sessionPaths } from "./paths.ts";
+import type { WhichSession } from "./event-log.ts";
+import { isSessionId } from "./session-id.ts";
 
 /** As much of an id as has to be given at least. */
 const LEAST = 4;
 /** How many sessions an error names. */
 const NAMED = 5;
 
-/** A session as it lies there, without a look into its lines. */
-export interface FoundSession {
+/** What a session is found by. */
+export interface Findable {
   id: string;
-  meta: Meta;
-  /** When a line was last written, in ms; of a session without a log, when something was last made in its folder. */
-  writtenMs: number;
+  name: string | null;
+  /** The folder of its latest run. */
+  cwd: string;
   /** Whether there is a log at all. */
   hasLog: boolean;
 }
 
-/** The sessions of a folder, the one that was written to last in front; damaged ones too. */
-export function allSessions(sessions: string): FoundSession[] {
-  return idsIn(sessions)
-    .map((id) => {
-      const paths = sessionPaths(sessions, id);
-      const logMs = changedMs(paths.events);
-      const writtenMs = logMs ?? changedMs(paths.folder) ?? 0;
-      return { id, meta: readMeta(paths), writtenMs, hasLog: logMs !== undefined };
-    })
-    .toSorted((a, b) => b.writtenMs - a.writtenMs || (a.id < b.id ? 1 : -1));
-}
-
-function changedMs(path: string): number | undefined {
-  try {
-    return statSync(path).mtimeMs;
-  } catch {
-    return undefined;
-  }
+/** The id, where one is given: then nobody has to look for it. */
+export function idGiven(which: WhichSession): string | undefined {
+  const id = "reference" in which ? which.reference.trim().toLowerCase() : "";
+  return isSessionId(id) ? id : undefined;
 }
 
 /**
- * The session that a person means: by its id, its name (of several the one written to last), or a beginning or an end of
- * its id that no other has. @throws AgentError `usage` if there is none, or more than one.
+ * Finds the session that is meant by anything but an id, as {@link EventLog.find} says.
+ * @param all the one that was written to last in front.
+ * @throws AgentError `usage` if there is none, or more than one.
  */
-export function findSession(sessions: string, reference: string): string {
-  const wanted = reference.trim();
-  const asId = wanted.toLowerCase();
-  if (isSessionId(asId)) return asId;
-  const all = allSessions(sessions);
-  const named = all.find(({ meta }) => meta.name === wanted);
-  if (named) return named.id;
-  const isPiece = asId.length >= LEAST && /^[0-9a-f-]+$/.test(asId);
-  const ids = all.map(({ id }) => id).filter((id) => isPiece && (id.startsWith(asId) || id.endsWith(asId)));
+export async function findAmong(
+  all: readonly Findable[],
+  which: WhichSession,
+  isAlive: (id: string) => Promise<boolean>,
+): Promise<string> {
+  if ("latestIn" in which) return latestIn(all, which.latestIn);
+  const wanted = which.reference.trim();
+  const named = idsNamed(all, wanted);
+  // Only a clash of names is worth a look at who lives.
+  if (named.length > 1) return (await firstAlive(named, isAlive)) ?? named[0] ?? "";
+  return named[0] ?? byPiece(all, wanted.toLowerCase(), which.reference);
+}
+
+/** The session with a name that has a writer, the one written to last if there are several. */
+export async function liveNamedAmong(
+  all: readonly Findable[],
+  name: string,
+  isAlive: (id: string) => Promise<boolean>,
+): Promise<string | undefined> {
+  return firstAlive(idsNamed(all, name), isAlive);
+}
+
+export function noSession(id: string): AgentError {
+  return new AgentError("usage", `there is no session ${id}`);
+}
+
+function idsNamed(all: readonly Findable[], name: string): string[] {
+  return all.filter((one) => one.name === name).map(({ id }) => id);
+}
+
+async function firstAlive(
+  ids: readonly string[],
+  isAlive: (id: string) => Promise<boolean>,
+): Promise<string | undefined> {
+  for (const id of ids) if (await isAlive(id)) return id;
+  return undefined;
+}
+
+function byPiece(all: readonly Findable[], piece: string, reference: string): string {
+  const isPiece = piece.length >= LEAST && /^[0-9a-f-]+$/.test(piece);
+  const ids = all.map(({ id }) => id).filter((id) => isPiece && (id.startsWith(piece) || id.endsWith(piece)));
   const [only] = ids;
   if (only === undefined) throw new AgentError("usage", noneMessage(reference));
   if (ids.length === 1) return only;
@@ -61,11 +79,13 @@ export function findSession(sessions: string, reference: string): string {
   );
 }
 
-/** The session of a folder that was written to last. @throws AgentError `usage` if there is none. */
-export function latestSession(sessions: string, cwd: string): string {
-  const latest = allSessions(sessions).find(({ meta, hasLog }) => hasLog && meta.cwd === cwd);
+function latestIn(all: readonly Findable[], folder: string): string {
+  const latest = all.find(({ cwd, hasLog }) => hasLog && cwd === folder);
   if (latest) return latest.id;
-  throw new AgentError("usage", `no session has worked in ${cwd} yet; give the id of another with --resume`);
+  throw new AgentError(
+    "usage",
+    `no session has worked in ${folder} yet; give the id of another with --resume`,
+  );
 }
 
 function noneMessage(reference: string): string {
@@ -74,13 +94,4 @@ function noneMessage(reference: string): string {
     ? "if that is the prompt: -c -p carries on the latest session of this folder with it"
     : `give its id, ${LEAST} or more characters of the id's beginning or end, or its name`;
   return `there is no session "${shown}"; ${cure}`;
-}
-
-function idsIn(sessions: string): string[] {
-  try {
-    return readdirSync(sessions).filter(isSessionId);
-  } catch {
-    // No session was kept here yet.
-    return [];
-  }
 }

@@ -1,5 +1,5 @@
 import type { ResultStatus } from "../protocol/words.ts";
-import type { LogTail } from "./log-tail.ts";
+import type { LogTail } from "./tail-fold.ts";
 
 /** The states of a session, from its log and its lock; stored nowhere. docs/sessions.md has this table. */
 export const SESSION_STATES = {
@@ -26,22 +26,25 @@ export const SESSION_STATES = {
 
 export type SessionState = keyof typeof SESSION_STATES;
 
-/** Whether a session has a writer. `elsewhere`: it was last written on another machine, so nobody here can tell. */
-export type Writer = "alive" | "none" | "elsewhere";
+/**
+ * Whether a session has a writer. `unknown`: nobody here can tell, since it was last written on another machine, has only just begun, or the
+ * system does not let us ask.
+ */
+export type WriterPresence = "alive" | "none" | "unknown";
 
 /** A run that has begun takes up the prompt it was given sooner than this, in ms; later it waits for one. */
 const BEGINNING_MS = 5000;
 
 /** @param silentMs how long ago the last line was written. */
-export function stateOf(tail: LogTail | null, writer: Writer, silentMs: number): SessionState {
+export function stateOf(tail: LogTail | null, writer: WriterPresence, silentMs: number): SessionState {
   if (tail?.result && writer !== "alive") return stateOfResult(tail.result);
-  // What has no last word may be running there still.
+  // What has no last word may be running still.
   if (writer !== "none") return isWaiting(tail, writer, silentMs) ? "waiting" : "running";
   return "crashed";
 }
 
-function isWaiting(tail: LogTail | null, writer: Writer, silentMs: number): boolean {
-  if (writer === "elsewhere") return false;
+function isWaiting(tail: LogTail | null, writer: WriterPresence, silentMs: number): boolean {
+  if (writer === "unknown") return false;
   return tail?.phase === "between_turns" || (tail?.phase === "begun" && silentMs > BEGINNING_MS);
 }
 

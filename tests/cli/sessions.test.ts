@@ -421,7 +421,7 @@ describe("stop", () => {
     const { pid } = writerOf(state, id);
     process.kill(pid, "SIGSTOP");
     const late = await stop(state, id, "--timeout", "300ms");
-    expect(late).toMatchObject({ code: 3, stderr: expect.stringContaining("--force") as string });
+    expect(late).toMatchObject({ code: 75, stderr: expect.stringContaining("--force") as string });
     process.kill(pid, 0);
     const run = await stop(state, id, "--timeout", "300ms", "--force");
     expect(run).toMatchObject({ code: 0, stderr: "" });

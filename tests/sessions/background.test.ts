@@ -3,11 +3,11 @@ import { existsSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSy
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { isAlive } from "../../src/sessions/lock.ts";
 import { CLI, cleanEnv, resultOf, runCli, runShell, scriptFile } from "../support/cli.ts";
 import {
   beginInBackground,
   faultsOf,
+  hasWriter,
   killWithTest,
   newState,
   writerOf,
@@ -25,7 +25,7 @@ const text = (run: { stdout: Buffer }) => run.stdout.toString("utf8");
 const pidOf = (state: State, id: string): number => writerOf(state, id).pid;
 
 async function untilEnded(state: State, id: string): Promise<void> {
-  while (await isAlive(state.folder(id))) await delay(20);
+  while (await hasWriter(state, id)) await delay(20);
 }
 
 const attach = (state: State, args: string[], during?: Parameters<typeof runCli>[1]) =>
@@ -78,7 +78,7 @@ describe("--bg", () => {
     );
     const id = text(run).trim();
     killWithTest(here, id);
-    expect(await isAlive(here.folder(id))).toBe(true);
+    expect(await hasWriter(here, id)).toBe(true);
     const pid = pidOf(here, id);
     const open = execFileSync("bash", ["-c", `ls -l /proc/${pid}/fd | awk '{print $NF}'`]).toString("utf8");
     // Node has pipes of its own for its event loop; of the caller's three there is none.
@@ -99,7 +99,7 @@ describe("--bg", () => {
     killWithTest(here, id);
     process.kill(pidOf(here, id), "SIGHUP");
     await delay(200);
-    expect(await isAlive(here.folder(id))).toBe(true);
+    expect(await hasWriter(here, id)).toBe(true);
   });
 
   it("keeps keys out of the environment of the worker", async () => {
@@ -149,7 +149,7 @@ describe("attach", () => {
       });
       expect(run.signal).toBe(signal);
     }
-    expect(await isAlive(here.folder(id))).toBe(true);
+    expect(await hasWriter(here, id)).toBe(true);
   });
 
   it("BG-02, BG-08: replays a run that has ended, from the start, from a number, or the last lines", async () => {
@@ -176,7 +176,7 @@ describe("attach", () => {
     const run = await attach(here, [id, "--no-follow"]);
     expect(run.code).toBe(0);
     expect(run.events[0]?.type).toBe("init");
-    expect(await isAlive(here.folder(id))).toBe(true);
+    expect(await hasWriter(here, id)).toBe(true);
   });
 
   it("BG-01, BG-14: loses and repeats nothing while the writer writes thousands of lines, slow and stopped readers too", async () => {

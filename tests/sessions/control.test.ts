@@ -5,15 +5,11 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { AgentError } from "../../src/protocol/errors.ts";
-import {
-  requestControl,
-  serveControl,
-  type ControlHandler,
-  type ControlRequest,
-} from "../../src/sessions/control.ts";
+import type { ControlHandler, ControlRequest } from "../../src/sessions/control.ts";
+import { requestControl, serveControl } from "../../src/sessions/file-log/control-socket.ts";
 import { parseControlRequest } from "../../src/sessions/control-request.ts";
-import { claimSession, connectToWriter, type SessionClaim } from "../../src/sessions/lock.ts";
-import { SocketFolder } from "../../src/sessions/socket-folder.ts";
+import { claimSession, connectToWriter, type SessionClaim } from "../../src/sessions/file-log/lock.ts";
+import { SocketFolder } from "../../src/sessions/file-log/socket-folder.ts";
 import { temporaryFolder } from "../support/cli.ts";
 import { Starter } from "./starter.ts";
 
@@ -130,7 +126,7 @@ describe("control", () => {
     await starter.do("serve");
     starter.process.kill("SIGSTOP");
     const send = { cmd: "send", prompt: "once", interrupt: false } as const;
-    await expect(ask(folder, send, 200)).rejects.toMatchObject({ code: "timeout", retryable: true });
+    await expect(ask(folder, send, 200)).rejects.toMatchObject({ code: "idle_timeout", retryable: true });
     starter.process.kill("SIGCONT");
     await ask(folder, { cmd: "ping" });
     expect(await starter.do("taken")).toEqual([{ cmd: "ping" }]);

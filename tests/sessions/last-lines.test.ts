@@ -3,8 +3,8 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { CutStrings } from "../../src/sessions/cut-strings.ts";
-import { linesBackwards, readLine } from "../../src/sessions/last-lines.ts";
+import { CutStrings } from "../../src/sessions/file-log/cut-strings.ts";
+import { linesBackwards, readLine } from "../../src/sessions/file-log/last-lines.ts";
 import { temporaryFolder } from "../support/cli.ts";
 
 async function opened(content: string | Buffer) {

@@ -12,10 +12,13 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { onTestFinished, describe, expect, it } from "vitest";
 import { AgentError } from "../../src/protocol/errors.ts";
-import { claimSession, isAlive, SessionBusyError } from "../../src/sessions/lock.ts";
-import { SocketFolder } from "../../src/sessions/socket-folder.ts";
+import { SessionBusyError } from "../../src/sessions/busy.ts";
+import { claimSession, lookForWriter } from "../../src/sessions/file-log/lock.ts";
+import { SocketFolder } from "../../src/sessions/file-log/socket-folder.ts";
 import { temporaryFolder } from "../support/cli.ts";
 import { Starter } from "./starter.ts";
+
+const isAlive = async (folder: string) => (await lookForWriter(folder)) === "alive";
 
 describe("the lock", () => {
   it("LG-03, BG-07: of 20 starters of a session whose writer was killed exactly one wins, 50 times", async () => {

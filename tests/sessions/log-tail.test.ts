@@ -2,8 +2,9 @@ import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { UsageTotal } from "../../src/protocol/usage.ts";
-import { readLogTail, type LogTail } from "../../src/sessions/log-tail.ts";
+import { readLogTail } from "../../src/sessions/file-log/log-tail.ts";
 import { stateOf } from "../../src/sessions/state.ts";
+import type { LogTail } from "../../src/sessions/tail-fold.ts";
 import { temporaryFolder } from "../support/cli.ts";
 import { parseLines } from "../support/lint.ts";
 
@@ -114,9 +115,9 @@ describe("a state", () => {
     expect(stateOf(await tail(1), "alive", 60_000)).toBe("waiting");
   });
 
-  it("of another machine's is never crashed", async () => {
-    expect(stateOf(await tail(5), "elsewhere", 9e9)).toBe("running");
-    expect(stateOf(await tail(-1), "elsewhere", 9e9)).toBe("running");
-    expect(stateOf(await tail(undefined), "elsewhere", 0)).toBe("done");
+  it("of one that nobody can tell about is never crashed", async () => {
+    expect(stateOf(await tail(5), "unknown", 9e9)).toBe("running");
+    expect(stateOf(await tail(-1), "unknown", 9e9)).toBe("running");
+    expect(stateOf(await tail(undefined), "unknown", 0)).toBe("done");
   });
 });

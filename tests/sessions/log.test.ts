@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ofType, resultOf, runCli, runShell, scriptFile, temporaryFolder } from "../support/cli.ts";
@@ -46,6 +46,7 @@ describe("the log", () => {
       cwd,
       model: "fake",
       host: expect.any(String),
+      machine_id: existsSync("/etc/machine-id") ? expect.stringMatching(/^[\da-f]{32}$/) : null,
       boot_id: process.platform === "linux" ? expect.stringMatching(/^[\da-f-]{36}$/) : null,
       created: state.lines(onlyId(state))[0]?.ts,
       process_mark: expect.stringMatching(/^[\da-f]{16}$/),

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const load = (name) => import(pathToFileURL(join(process.argv[2], name)));
-const { claimSession } = await load("lock.js");
+const { claimSession } = await load("file-log/lock.js");
 let claim;
 const taken = [];
 
@@ -17,7 +17,7 @@ const actions = {
     }
   },
   async serve() {
-    const { serveControl } = await load("control.js");
+    const { serveControl } = await load("file-log/control-socket.js");
     serveControl(
       claim,
       (value) => value,

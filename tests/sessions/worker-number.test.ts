@@ -1,6 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { starterSocket, takeNumber, workerSocket, type Places } from "../../src/sessions/worker-number.ts";
+import {
+  starterSocket,
+  takeNumber,
+  workerSocket,
+  type Places,
+} from "../../src/sessions/file-log/worker-number.ts";
 
 /** Sockets that processes listen on, as a folder has them: a name leads to one, a second name to the same. */
 class Folder {

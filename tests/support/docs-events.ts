@@ -54,7 +54,8 @@ const MEANINGS: Record<ErrorCode, string> = {
   server_error: "The provider failed.",
   network: "The provider could not be reached.",
   stream_interrupted: "The provider's stream broke off before its end.",
-  idle_timeout: "The model sent no content for `--idle-timeout`.",
+  idle_timeout:
+    "Nothing came in time: the model sent no content for `--idle-timeout`, or a session did not answer `send` or `stop`.",
   malformed_response: "What the provider sent could not be understood, or was too long.",
   refusal: "The model refused.",
   empty_answer: "The model ended its turn without a word of text.",

@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { StreamCheck } from "../../src/consume/stream-check.ts";
+import { FileLog } from "../../src/sessions/file-log/log.ts";
 import type { LinefeedEvent } from "../../src/protocol/event.ts";
 import { endCallsOfLostRun } from "../../src/run/lost-calls.ts";
-import { readMeta } from "../../src/sessions/meta.ts";
-import { sessionPaths } from "../../src/sessions/paths.ts";
+import { runProcessOf } from "../../src/sessions/file-log/meta.ts";
+import { sessionPaths } from "../../src/sessions/file-log/paths.ts";
 import { stillRuns } from "../../src/sessions/writer-process.ts";
 import { runCli, scriptFile, temporaryFolder, type CliOptions, type CliRun } from "./cli.ts";
 import { parseLines } from "./lint.ts";
@@ -76,9 +77,12 @@ export function modesIn(folder: string): Record<string, string> {
 export function storeSession(
   state: State,
   log: string | Buffer | undefined,
-  { meta, ageMs = 60_000 }: { meta?: object; ageMs?: number } = {},
+  {
+    meta,
+    id = randomUUID(),
+    ageMs = 60_000,
+  }: { meta?: object; id?: string | undefined; ageMs?: number | undefined } = {},
 ): string {
-  const id = randomUUID();
   mkdirSync(state.folder(id), { recursive: true });
   if (meta) writeFileSync(join(state.folder(id), "meta.json"), JSON.stringify(meta));
   if (log !== undefined) writeFileSync(state.log(id), log);
@@ -103,14 +107,18 @@ export async function beginInBackground(
 
 /** A session's worker is killed when the test is over, if it still runs then, and what its calls have left is ended. */
 export function killWithTest(state: State, id: string): void {
-  const meta = readMeta(sessionPaths(state.sessions, id));
-  const { writer } = meta;
-  if (!writer) throw new Error(`nobody knows the worker of ${id}`);
+  const worker = runProcessOf(sessionPaths(state.sessions, id));
+  if (!worker) throw new Error(`nobody knows the worker of ${id}`);
   onTestFinished(async () => {
-    if (stillRuns(writer)) process.kill(writer.pid, "SIGKILL");
-    while (stillRuns(writer)) await delay(5);
-    await endCallsOfLostRun(meta);
+    if (stillRuns(worker)) process.kill(worker.pid, "SIGKILL");
+    while (stillRuns(worker)) await delay(5);
+    await endCallsOfLostRun(worker);
   });
+}
+
+/** Whether a session has a writer that lives. */
+export async function hasWriter(state: State, id: string): Promise<boolean> {
+  return (await new FileLog(state.sessions).presence(id)) === "alive";
 }
 
 /** The process that a session's meta file names. */

@@ -6,13 +6,11 @@ import { AgentError, toErrorInfo } from "../../protocol/errors.ts";
 import type { EventOf } from "../../protocol/event.ts";
 import { loneResult } from "../../run/tally.ts";
 import { SessionFold } from "../../run/session-fold.ts";
-import { Attachment } from "../../sessions/attach.ts";
-import { FileLog } from "../../sessions/file-log/log.ts";
-import { isAlive } from "../../sessions/lock.ts";
+import { LogError, type EventLog, type LogFollowing } from "../../sessions/event-log.ts";
 import { defaultFormat, FORMATS, lookAtStdout, openFormat, type OutputFormat } from "../format.ts";
 import { parseCount, parseWord } from "../values.ts";
 import { newCommand, type CommandAction, type CommandHost } from "./command.ts";
-import { allSessionsFolder, sessionOf, type NamedSession } from "./session.ts";
+import { sessionIdOf, sessionsOf } from "./session.ts";
 import { withStdout, type Write } from "./stdout.ts";
 import { Viewing } from "./viewing.ts";
 
@@ -59,16 +57,13 @@ export const attach: CommandAction = {
     const flags = command.opts<AttachFlags>();
     const [reference, ...more] = command.args;
     if (more.length > 0) throw new AgentError("usage", "attach follows one session; name one");
-    const session = sessionOf(reference, host.env);
+    const { signal } = host.cancellation;
+    const log = sessionsOf(host.env);
+    const id = await sessionIdOf(log, reference);
     const stdout = lookAtStdout();
     const name = flags.outputFormat ?? (defaultFormat(stdout) === "pretty" ? "pretty" : "jsonl");
-    const attachment = new Attachment({
-      ...flags,
-      tail: flags.tail,
-      path: session.paths.events,
-      isAlive: () => isAlive(session.paths.folder),
-      signal: host.cancellation.signal,
-    });
+    const { from, tail, follow: wait } = flags;
+    const following = await log.follow(id, { from, tail, wait, signal });
     const viewing =
       name === "jsonl"
         ? undefined
@@ -86,11 +81,11 @@ export const attach: CommandAction = {
             "linefeed",
           );
     return withStdout(host.cancellation, async (write) => {
-      await showLines(attachment, viewing, host, write);
-      if (!flags.follow) return 0;
-      const { end } = attachment;
+      await showLines(following, viewing, host, write);
+      if (!wait) return 0;
+      const { end } = following;
       if (end.kind === "result") return exitCodeOfLine(end.line);
-      const result = await lostResult(session, host);
+      const result = await lostResult(log, id, signal);
       await write(viewing ? viewing.textOf(result) : encode(result));
       return result.exit_code;
     });
@@ -98,19 +93,18 @@ export const attach: CommandAction = {
 };
 
 async function showLines(
-  attachment: Attachment,
+  following: LogFollowing,
   viewing: Viewing | undefined,
   { cancellation }: CommandHost,
   write: Write,
 ): Promise<void> {
   try {
     // As bytes where nobody needs to know what they say.
-    if (viewing) await viewing.show(attachment.lines(), cancellation.signal, write);
-    else for await (const lines of attachment.lines()) await write(lines);
+    if (viewing) await viewing.show(following.lines(), cancellation.signal, write);
+    else for await (const lines of following.lines()) await write(lines);
   } catch (error) {
-    if (error instanceof AgentError || cancellation.signal.aborted) throw error;
-    const why = error instanceof Error ? error.message : String(error);
-    throw new AgentError("io", `the log of the session cannot be read: ${why}`, { cause: error });
+    if (!(error instanceof LogError)) throw error;
+    throw new AgentError("io", `the log of the session cannot be read: ${error.message}`, { cause: error });
   }
 }
 
@@ -122,10 +116,7 @@ function exitCodeOfLine(line: string): number {
 }
 
 /** The last word of a run whose process has died: what its lines say of it, and that it had no end. */
-async function lostResult(
-  { id, paths }: NamedSession,
-  { env, cancellation }: CommandHost,
-): Promise<EventOf<"result">> {
+async function lostResult(log: EventLog, id: string, signal: AbortSignal): Promise<EventOf<"result">> {
   const error = toErrorInfo(
     new AgentError(
       "lost_worker",
@@ -133,13 +124,12 @@ async function lostResult(
     ),
   );
   const fold = new SessionFold({ provider: "", model: "" });
-  const log = new FileLog(allSessionsFolder(env));
   await log.read(id, {
-    signal: cancellation.signal,
+    signal,
     onEvent: (event, inherited) => (inherited ? fold.inherit(event) : fold.apply(event)),
   });
   const known = fold.closing().find((body) => body.type === "result") ?? loneResult(error, null);
   const event = stampLone({ ...known, error, synthetic: true }, id, new Date());
   if (event.type === "result") return event;
-  throw new AgentError("internal", `${paths.events}: a result became another event`);
+  throw new AgentError("internal", `session ${id}: a result became another event`);
 }

@@ -3,14 +3,11 @@ import { encodeJson } from "../../emit/encode.ts";
 import { writeStderr } from "../../emit/stdout.ts";
 import { AgentError, toErrorInfo, type ErrorInfo } from "../../protocol/errors.ts";
 import { endCallsOfLostRun } from "../../run/lost-calls.ts";
-import { allSessions } from "../../sessions/find.ts";
-import { readMeta } from "../../sessions/meta.ts";
-import { sessionPaths } from "../../sessions/paths.ts";
-import { removeSession, sweepLeftovers, type RemoveOptions } from "../../sessions/remove.ts";
-import { sessionStatus, type SessionStatus } from "../../sessions/status.ts";
+import type { EventLog, RemoveOptions } from "../../sessions/event-log.ts";
+import type { SessionStatus } from "../../sessions/status.ts";
 import { parseAge } from "../values.ts";
 import { newCommand, type CommandAction } from "./command.ts";
-import { allSessionsFolder, listFormatOption, keptSessionOf, titleOf, type ListFormat } from "./session.ts";
+import { listFormatOption, sessionIdOf, sessionsOf, titleOf, type ListFormat } from "./session.ts";
 import { withStdout, type Write } from "./stdout.ts";
 
 const HELP = `
@@ -47,26 +44,29 @@ export const rm: CommandAction = {
   async run(command, { env, cancellation }) {
     const { olderThan, force = false, outputFormat } = command.opts<RmFlags>();
     const { signal } = cancellation;
-    const folder = allSessionsFolder(env);
+    const log = sessionsOf(env);
     if ((olderThan === undefined) === (command.args.length === 0))
       throw new AgentError("usage", "rm takes sessions, or --older-than without any");
     // All are found before the first is removed, so that a wrong word removes nothing.
     const ids =
       olderThan === undefined
-        ? new Set(command.args.map((word) => keptSessionOf(word, env).id))
-        : await endedBefore(folder, Date.now() - olderThan, signal);
-    return withStdout(cancellation, async (write) => {
-      sweepLeftovers(folder);
-      return (await removeAll(folder, [...ids], { force, signal, format: outputFormat, write })) ? 0 : 1;
-    });
+        ? await idsOf(log, command.args)
+        : await endedBefore(log, Date.now() - olderThan, signal);
+    return withStdout(cancellation, async (write) =>
+      (await removeAll(log, [...ids], { force, signal, format: outputFormat, write })) ? 0 : 1,
+    );
   },
 };
 
-async function endedBefore(folder: string, beforeMs: number, signal: AbortSignal): Promise<string[]> {
-  const old = allSessions(folder).filter(({ writtenMs }) => writtenMs < beforeMs);
-  const ended: string[] = [];
-  for (const { id } of old) if ((await sessionStatus(folder, id, signal)).terminal) ended.push(id);
-  return ended;
+async function idsOf(log: EventLog, words: readonly string[]): Promise<Set<string>> {
+  const ids = new Set<string>();
+  for (const word of words) ids.add(await sessionIdOf(log, word));
+  return ids;
+}
+
+async function endedBefore(log: EventLog, writtenBefore: number, signal: AbortSignal): Promise<string[]> {
+  const old = await log.list({ writtenBefore, signal });
+  return old.filter(({ terminal }) => terminal).map(({ id }) => id);
 }
 
 interface RemovalOptions extends RemoveOptions {
@@ -75,10 +75,10 @@ interface RemovalOptions extends RemoveOptions {
 }
 
 /** Whether all of them could be removed. */
-async function removeAll(folder: string, ids: readonly string[], options: RemovalOptions): Promise<boolean> {
+async function removeAll(log: EventLog, ids: readonly string[], options: RemovalOptions): Promise<boolean> {
   let all = true;
   for (const id of ids) {
-    const removed = await tryRemove(folder, id, options);
+    const removed = await tryRemove(log, id, options);
     all &&= removed.error === null;
     await tell(id, removed, options);
   }
@@ -87,11 +87,11 @@ async function removeAll(folder: string, ids: readonly string[], options: Remova
 
 type Removal = { status: SessionStatus; error: null } | { status: null; error: ErrorInfo };
 
-async function tryRemove(folder: string, id: string, options: RemoveOptions): Promise<Removal> {
+async function tryRemove(log: EventLog, id: string, options: RemoveOptions): Promise<Removal> {
   try {
-    const meta = readMeta(sessionPaths(folder, id));
-    const status = await removeSession(folder, id, options);
-    if (status.state === "crashed") await endCallsOfLostRun(meta);
+    const run = await log.runProcess(id);
+    const status = await log.remove(id, options);
+    if (status.state === "crashed") await endCallsOfLostRun(run);
     return { status, error: null };
   } catch (error) {
     options.signal.throwIfAborted();

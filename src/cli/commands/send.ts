@@ -1,10 +1,8 @@
 import { Option } from "commander";
 import { AgentError } from "../../protocol/errors.ts";
-import { requestControl } from "../../sessions/control.ts";
-import { isAlive } from "../../sessions/lock.ts";
 import { parsePositiveDuration } from "../values.ts";
 import { newCommand, type CommandAction } from "./command.ts";
-import { sessionOf } from "./session.ts";
+import { sessionIdOf, sessionsOf } from "./session.ts";
 import { withStdout } from "./stdout.ts";
 
 const ANSWER_MS = 10_000;
@@ -13,7 +11,7 @@ const HELP = `
 A running session queues the prompt and answers it after those before it; one that has ended is carried on in the background, with
 the options of a run that stand behind the prompt. Prints the session's id once the prompt is taken up.
 
-Exit codes: 0 it is taken up, 1 it is not, 2 usage, 3 the session does not answer in time.
+Exit codes: 0 it is taken up, 1 it is not, 2 usage, 75 the session does not answer in time.
 
 Examples:
   linefeed send fix-tests "also run the linter"
@@ -44,9 +42,11 @@ export const send: CommandAction = {
     const [stray] = flags;
     if (stray !== undefined && !stray.startsWith("-"))
       throw new AgentError("usage", "a prompt is one argument; put it in quotes");
-    const { id, paths } = sessionOf(reference, host.env);
+    const { signal } = host.cancellation;
+    const log = sessionsOf(host.env);
+    const id = await sessionIdOf(log, reference);
     // A flag of its own that stands behind is no flag of the run.
-    if (!(await isAlive(paths.folder)))
+    if ((await log.state(id, signal)).terminal)
       return host.run(["--bg", "--resume", id, `--print=${text}`, ...flags]);
     if (stray !== undefined) {
       throw new AgentError(
@@ -55,7 +55,7 @@ export const send: CommandAction = {
       );
     }
     const request = { cmd: "send", prompt: text, interrupt } as const;
-    await requestControl(paths.folder, id, request, { timeoutMs: timeout, signal: host.cancellation.signal });
+    await log.command(id, request, { timeoutMs: timeout, signal });
     return withStdout(host.cancellation, async (write) => {
       await write(`${id}\n`);
       return 0;

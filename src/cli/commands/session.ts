@@ -1,58 +1,26 @@
-import { existsSync, lstatSync } from "node:fs";
 import { Option } from "commander";
 import { AgentError } from "../../protocol/errors.ts";
 import { visible } from "../../render/visible.ts";
 import { workingFolder } from "../../run/folders.ts";
 import { stateDirectory } from "../../run/state-directory.ts";
-import { findSession, latestSession } from "../../sessions/find.ts";
-import { sessionPaths, sessionsFolder, type SessionPaths } from "../../sessions/paths.ts";
+import { keptSessions } from "../../run/store.ts";
+import type { EventLog } from "../../sessions/event-log.ts";
 import { parseWord } from "../values.ts";
 
-export interface NamedSession {
-  id: string;
-  paths: SessionPaths;
-}
-
-/** The folder of all sessions. @throws AgentError `config` where there is no place for one. */
-export function allSessionsFolder(env: NodeJS.ProcessEnv): string {
-  const state = stateDirectory(env);
-  if (state !== undefined) return sessionsFolder(state);
-  throw new AgentError(
-    "config",
-    "there is no place where sessions are kept; set HOME, XDG_STATE_HOME or LINEFEED_STATE_DIR",
-  );
+/** The sessions that are kept. @throws AgentError `config` where there is no place for them. */
+export function sessionsOf(env: NodeJS.ProcessEnv): EventLog {
+  return keptSessions(stateDirectory(env));
 }
 
 /**
- * The session that the words behind a command name, or the latest of this folder where there are none.
+ * The id of the session that the words behind a command name, or of the latest of this folder where there are none.
  * @throws AgentError `usage` if there is no such session.
  */
-export function sessionOf(reference: string | undefined, env: NodeJS.ProcessEnv): NamedSession {
-  const session = locate(reference, env);
-  if (!existsSync(session.paths.events)) throw noSession(session.id);
-  return session;
-}
-
-/** The same of what is kept under a session's id, be it so damaged that it has no log. @throws as `sessionOf`. */
-export function keptSessionOf(reference: string, env: NodeJS.ProcessEnv): NamedSession {
-  const session = locate(reference, env);
-  // A link that leads nowhere can be removed too.
-  if (!lstatSync(session.paths.folder, { throwIfNoEntry: false })) throw noSession(session.id);
-  return session;
-}
-
-function locate(reference: string | undefined, env: NodeJS.ProcessEnv): NamedSession {
-  const sessions = allSessionsFolder(env);
+export async function sessionIdOf(log: EventLog, reference: string | undefined): Promise<string> {
   if (reference !== undefined && reference.trim() === "") {
     throw new AgentError("usage", "the name of the session is empty; an unset variable?");
   }
-  const id =
-    reference === undefined ? latestSession(sessions, workingFolder()) : findSession(sessions, reference);
-  return { id, paths: sessionPaths(sessions, id) };
-}
-
-function noSession(id: string): AgentError {
-  return new AgentError("usage", `there is no session ${id}`);
+  return log.find(reference === undefined ? { latestIn: workingFolder() } : { reference });
 }
 
 const LIST_FORMATS = ["text", "jsonl"] as const;

@@ -2,14 +2,12 @@ import { Option } from "commander";
 import { encodeJson } from "../../emit/encode.ts";
 import { AgentError } from "../../protocol/errors.ts";
 import { workingFolder } from "../../run/folders.ts";
-import { allSessions } from "../../sessions/find.ts";
-import { listSessions } from "../../sessions/list.ts";
 import { SESSION_STATES, type SessionState } from "../../sessions/state.ts";
 import type { SessionStatus } from "../../sessions/status.ts";
 import { columnsOf, lookAtStdout } from "../format.ts";
 import { InvalidValue, parseCount, splitList } from "../values.ts";
 import { newCommand, type CommandAction } from "./command.ts";
-import { allSessionsFolder, listFormatOption, type ListFormat } from "./session.ts";
+import { listFormatOption, sessionsOf, type ListFormat } from "./session.ts";
 import { sessionTable } from "./session-table.ts";
 import { withStdout } from "./stdout.ts";
 
@@ -54,24 +52,24 @@ export const sessions: CommandAction = {
     if (command.args.length > 0)
       throw new AgentError("usage", "sessions takes no words; attach looks at one session");
     const { outputFormat, state, here, limit } = command.opts<SessionsFlags>();
-    const folder = allSessionsFolder(env);
+    const log = sessionsOf(env);
     const terminal = lookAtStdout().terminal;
-    const listed = await listSessions(folder, {
+    const listed = await log.list({
       states: state,
       cwd: here ? workingFolder() : undefined,
       limit,
       signal: cancellation.signal,
     });
-    const table = () =>
+    const table = async () =>
       sessionTable(listed, {
         columns: terminal?.columns || columnsOf(env["COLUMNS"], WIDE),
         nowMs: Date.now(),
         home: env["HOME"],
-        ids: allSessions(folder).map(({ id }) => id),
+        ids: await log.ids(),
       });
     return withStdout(cancellation, async (write) => {
       if (outputFormat === "jsonl") await writeLines(listed, write);
-      else await write(listed.length === 0 ? "no sessions\n" : table());
+      else await write(listed.length === 0 ? "no sessions\n" : await table());
       return 0;
     });
   },

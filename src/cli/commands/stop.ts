@@ -4,7 +4,7 @@ import { AgentError } from "../../protocol/errors.ts";
 import { stopSession, type Stopped } from "../../run/stop-session.ts";
 import { parsePositiveDuration } from "../values.ts";
 import { newCommand, type CommandAction } from "./command.ts";
-import { allSessionsFolder, listFormatOption, keptSessionOf, titleOf, type ListFormat } from "./session.ts";
+import { listFormatOption, sessionIdOf, sessionsOf, titleOf, type ListFormat } from "./session.ts";
 import { withStdout } from "./stdout.ts";
 
 /** How long a run may take to end in order, in ms; and one that is killed otherwise. */
@@ -13,7 +13,7 @@ const TIMEOUT_MS = { orderly: 15_000, forced: 5_000 } as const;
 const HELP = `
 Ends the run as SIGTERM does: calls are ended, its result is in the log. That a session has ended before is no error.
 
-Exit codes: 0 no run is left, 1 it refuses or cannot be killed, 2 usage, 3 it has not ended in time.
+Exit codes: 0 no run is left, 1 it refuses or cannot be killed, 2 usage, 75 it has not ended in time.
 
 Examples:
   trap 'linefeed stop "$id"' EXIT
@@ -47,8 +47,8 @@ export const stop: CommandAction = {
         "usage",
         "stop takes one session: its id, the beginning or end of it, or its name",
       );
-    const { id } = keptSessionOf(reference, env);
-    const stopped = await stopSession(allSessionsFolder(env), id, {
+    const log = sessionsOf(env);
+    const stopped = await stopSession(log, await sessionIdOf(log, reference), {
       timeoutMs: timeout ?? (force ? TIMEOUT_MS.forced : TIMEOUT_MS.orderly),
       force,
       signal: cancellation.signal,

@@ -81,6 +81,6 @@ async function sourceOf(
 ): Promise<EventSource> {
   if (!follow) return source;
   if (typeof source !== "string") throw new AgentError("usage", "view -f follows a file; name one");
-  const { followFile } = await import("../../sessions/follow-file.ts");
+  const { followFile } = await import("../../consume/follow-file.ts");
   return Object.assign(followFile(source, { signal, isOver: () => viewing.isOver }), { path: name });
 }

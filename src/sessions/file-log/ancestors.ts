@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { LogError, type ReadOptions } from "../event-log.ts";
-import { ancestorLog, type SessionPaths } from "../paths.ts";
+import { ancestorLog, type SessionPaths } from "./paths.ts";
 import { firstInit, type FirstInit } from "./first-init.ts";
 import { readLog, type FileReading } from "./reading.ts";
 

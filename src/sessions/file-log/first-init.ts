@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import { isSessionId } from "../paths.ts";
+import { isSessionId } from "../session-id.ts";
 
 /** No `init` line is longer, in bytes. */
 const MAX_BYTES = 256 * 1024;

@@ -1,13 +1,30 @@
 import { copyFileSync, existsSync, linkSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { AgentError } from "../../protocol/errors.ts";
-import type { EventLog, LogReading, LogWriter, OpenOptions, ReadOptions } from "../event-log.ts";
-import type { SessionClaim } from "../lock.ts";
-import { ancestorLog, sessionPaths, type SessionPaths } from "../paths.ts";
+import type { ControlRequest, RequestOptions } from "../control.ts";
+import type {
+  EventLog,
+  FollowOptions,
+  ListOptions,
+  LogFollowing,
+  LogReading,
+  LogWriter,
+  OpenOptions,
+  ReadOptions,
+  RemoveOptions,
+  RunProcess,
+  WhichSession,
+} from "../event-log.ts";
 import { codeOf, makePrivateFolder } from "../private-folder.ts";
+import type { Findable } from "../find.ts";
+import type { WriterPresence } from "../state.ts";
+import type { SessionStatus } from "../status.ts";
+import type { SessionClaim } from "./lock.ts";
+import { ancestorLog, sessionPaths, type SessionPaths } from "./paths.ts";
+import { markWriter } from "./meta-file.ts";
 import { FileLogWriter, logError } from "./writer.ts";
 
-/** Sessions as folders of files. What reads them is loaded only where one is read: a new session starts without it. */
+/** Sessions as folders of files. What each method needs is loaded when it is called: a new session starts without it. */
 export class FileLog implements EventLog {
   readonly #sessions: string;
 
@@ -22,6 +39,7 @@ export class FileLog implements EventLog {
     try {
       makePrivateFolder(paths.folder);
       writer = new FileLogWriter(paths, id, "ax");
+      markWriter(paths);
       if (parent !== undefined) keepAncestors(paths, sessionPaths(this.#sessions, parent), parent);
       return writer;
     } catch (error) {
@@ -40,7 +58,7 @@ export class FileLog implements EventLog {
   ): Promise<{ writer: LogWriter; reading: LogReading }> {
     const paths = this.#existing(id);
     await checkHost(paths, id, force);
-    const claim = await claimIfPossible(paths.folder, id);
+    const claim = await claimIfPossible(paths, id);
     try {
       const { readSession } = await import("./ancestors.ts");
       const reading = await readSession(paths, options);
@@ -60,6 +78,76 @@ export class FileLog implements EventLog {
     return readSession(paths, options);
   }
 
+  async follow(id: string, options: FollowOptions): Promise<LogFollowing> {
+    const paths = this.#existing(id);
+    const { FileFollowing } = await import("./following.ts");
+    return new FileFollowing(paths, options);
+  }
+
+  async presence(id: string): Promise<WriterPresence> {
+    const paths = sessionPaths(this.#sessions, id);
+    const { presenceOf } = await import("./presence.ts");
+    return presenceOf(paths);
+  }
+
+  async state(id: string, signal: AbortSignal): Promise<SessionStatus> {
+    const paths = sessionPaths(this.#sessions, id);
+    const { sessionStatus } = await import("./state.ts");
+    return sessionStatus(paths, id, signal);
+  }
+
+  async command(id: string, request: ControlRequest, options: RequestOptions): Promise<void> {
+    const paths = sessionPaths(this.#sessions, id);
+    const { commandWriter } = await import("./command.ts");
+    return commandWriter(paths, id, request, options);
+  }
+
+  async runProcess(id: string): Promise<RunProcess | undefined> {
+    const paths = sessionPaths(this.#sessions, id);
+    const { runProcessOf } = await import("./meta.ts");
+    return runProcessOf(paths);
+  }
+
+  async list(options: ListOptions): Promise<SessionStatus[]> {
+    const { listSessions } = await import("./list.ts");
+    return listSessions(this.#sessions, options);
+  }
+
+  async ids(): Promise<string[]> {
+    const { storedIds } = await import("./stored.ts");
+    return storedIds(this.#sessions);
+  }
+
+  async find(which: WhichSession): Promise<string> {
+    const { findAmong, idGiven, noSession } = await import("../find.ts");
+    const id = idGiven(which);
+    if (id === undefined) return findAmong(await this.#stored(), which, (one) => this.#isAlive(one));
+    const { isStored } = await import("./stored.ts");
+    if (isStored(sessionPaths(this.#sessions, id).folder)) return id;
+    throw noSession(id);
+  }
+
+  async liveNamed(name: string): Promise<string | undefined> {
+    const { liveNamedAmong } = await import("../find.ts");
+    return liveNamedAmong(await this.#stored(), name, (one) => this.#isAlive(one));
+  }
+
+  async remove(id: string, options: RemoveOptions): Promise<SessionStatus> {
+    const { removeSession, sweepLeftovers } = await import("./remove.ts");
+    const removed = await removeSession(this.#sessions, id, options);
+    sweepLeftovers(this.#sessions);
+    return removed;
+  }
+
+  async #stored(): Promise<readonly Findable[]> {
+    const { storedSessions } = await import("./stored.ts");
+    return storedSessions(this.#sessions);
+  }
+
+  async #isAlive(id: string): Promise<boolean> {
+    return (await this.presence(id)) === "alive";
+  }
+
   #existing(id: string): SessionPaths {
     const paths = sessionPaths(this.#sessions, id);
     if (existsSync(paths.events)) return paths;
@@ -67,11 +155,17 @@ export class FileLog implements EventLog {
   }
 }
 
-/** Where no sockets can be made, nobody can tell; `serve` says so. */
-async function claimIfPossible(folder: string, id: string): Promise<SessionClaim | undefined> {
-  const { claimSession, NoSocketsError } = await import("../lock.ts");
+/**
+ * Where no sockets can be made, nobody can tell; `serve` says so. @throws SessionBusyError if the session has a writer, be it one that
+ * nobody can ask yet.
+ */
+async function claimIfPossible(paths: SessionPaths, id: string): Promise<SessionClaim | undefined> {
+  const { SessionBusyError } = await import("../busy.ts");
+  const { claimSession, NoSocketsError } = await import("./lock.ts");
+  const { presenceOf } = await import("./presence.ts");
+  if ((await presenceOf(paths)) === "alive") throw new SessionBusyError(id);
   try {
-    return await claimSession(folder, id);
+    return await claimSession(paths.folder, id);
   } catch (error) {
     if (error instanceof NoSocketsError) return undefined;
     throw error;
@@ -98,9 +192,10 @@ function linkOrCopy(from: string, to: string): void {
 
 async function checkHost(paths: SessionPaths, id: string, force: boolean): Promise<void> {
   if (force) return;
-  const { isOfAnotherHost, readMeta } = await import("../meta.ts");
+  const { readMeta } = await import("./meta.ts");
+  const { isOfAnotherMachine } = await import("../machine.ts");
   const meta = readMeta(paths);
-  if (!isOfAnotherHost(meta)) return;
+  if (!isOfAnotherMachine(meta)) return;
   throw new AgentError(
     "usage",
     `session ${id} was last written on ${meta.host}, where it may be running still; go on there, ` +

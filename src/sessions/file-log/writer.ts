@@ -10,8 +10,9 @@ import {
 } from "node:fs";
 import { LogError, type LogWriter, type SessionFacts } from "../event-log.ts";
 import type { ControlHandler, ControlRequest } from "../control.ts";
-import type { SessionClaim } from "../lock.ts";
-import type { SessionPaths } from "../paths.ts";
+import type { SessionClaim } from "./lock.ts";
+import { forgetWriter } from "./meta-file.ts";
+import type { SessionPaths } from "./paths.ts";
 import { codeOf } from "../private-folder.ts";
 
 /** How often it is looked whether the file is still there, in s: a file that was removed takes every line and keeps none. */
@@ -80,8 +81,8 @@ export class FileLogWriter implements LogWriter {
 
   async serve(handle: ControlHandler): Promise<void> {
     // What this loads is loaded behind the first line.
-    const { claimSession } = await import("../lock.ts");
-    const { serveControl } = await import("../control.ts");
+    const { claimSession } = await import("./lock.ts");
+    const { serveControl } = await import("./control-socket.ts");
     const claim = this.#claim ?? (await this.#unlessRemoved(claimSession(this.#paths.folder, this.#id)));
     if (!claim) return;
     // The run may be over by now.
@@ -102,7 +103,7 @@ export class FileLogWriter implements LogWriter {
 
   async describe(facts: SessionFacts): Promise<void> {
     try {
-      const { writeMeta } = await import("../meta.ts");
+      const { writeMeta } = await import("./meta.ts");
       if (this.#fd !== undefined) writeMeta(this.#paths, facts);
     } catch {
       // The log's first line says it too, but for the name; and where this cannot be written, the log soon cannot either.
@@ -110,9 +111,11 @@ export class FileLogWriter implements LogWriter {
   }
 
   close(): void {
+    const wasAskable = this.#claim !== undefined;
     this.#claim?.release();
     this.#claim = undefined;
     if (this.#fd === undefined) return;
+    if (!wasAskable) forgetWriter(this.#paths);
     const fd = this.#fd;
     this.#fd = undefined;
     try {

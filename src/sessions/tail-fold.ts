@@ -1,13 +1,7 @@
-import { open, type FileHandle } from "node:fs/promises";
-import { EventParser } from "../consume/parser.ts";
 import type { Usage } from "../protocol/content.ts";
 import type { EventOf, LinefeedEvent } from "../protocol/event.ts";
 import { UsageTotal } from "../protocol/usage.ts";
-import { linesBackwards, readLine, type LinePlace } from "./last-lines.ts";
-import { headOf } from "./whole-lines.ts";
 
-/** What is further from the end is not looked at, in bytes, but for the last line itself. */
-const LOOKED_AT_BYTES = 8 * 1024 * 1024;
 /** The lines that say something about a session as a whole; of others the type is enough. */
 const TELLING = new Set([
   "init",
@@ -46,46 +40,13 @@ export interface LogTail {
   writtenMs: number;
 }
 
-/**
- * Reads a log from its end, as far as it needs to: the time and memory that this takes do not grow with the log.
- * @throws the system's error.
- */
-export async function readLogTail(path: string): Promise<LogTail> {
-  const file = await open(path);
-  try {
-    const { size, mtimeMs } = await file.stat();
-    const fold = new BackwardFold();
-    for await (const place of linesBackwards(file, size)) {
-      await takeIn(fold, file, place);
-      if (fold.knowsAll || size - place.begin > LOOKED_AT_BYTES)
-        return { ...fold.tail, size, writtenMs: mtimeMs };
-    }
-    fold.reachBegin();
-    return { ...fold.tail, size, writtenMs: mtimeMs };
-  } finally {
-    await file.close();
-  }
-}
-
-async function takeIn(fold: BackwardFold, file: FileHandle, place: LinePlace): Promise<void> {
-  const type = headOf(place.head)?.type;
-  if (type !== undefined && !TELLING.has(type)) return fold.pass(type);
-  const event = type === undefined ? undefined : eventOf(await readLine(file, place));
-  if (event) fold.apply(event);
-  // What is half written or torn is no line yet.
-  else if (place.ended) fold.passBad();
-}
-
-/** Undefined for a line that is no event. */
-function eventOf(line: string): LinefeedEvent | undefined {
-  const parser = new EventParser();
-  parser.push(`${line}\n`);
-  const item = parser.next();
-  return item === undefined || item.type === "invalid" || item.type === "unknown" ? undefined : item;
+/** Whether a line of this type is to be applied; of others it is enough to pass the type. */
+export function isTelling(type: string): boolean {
+  return TELLING.has(type);
 }
 
 /** A fold over the lines of a log from the last one on. */
-class BackwardFold {
+export class TailFold {
   #phase: RunPhase | null = null;
   #result: EventOf<"result"> | null = null;
   #text: string | null = null;
@@ -102,7 +63,8 @@ class BackwardFold {
     return this.#isOtherRun && this.#turns !== null && this.#steps !== null;
   }
 
-  get tail(): Omit<LogTail, "size" | "writtenMs"> {
+  /** What it has found. @param writtenMs when the log was written to, in ms. @param size how long it is, in bytes. */
+  tail(size: number, writtenMs: number): LogTail {
     const known = this.#sawInit ? this.#usage.total : null;
     return {
       phase: this.#phase,
@@ -112,6 +74,8 @@ class BackwardFold {
       steps: this.#steps,
       usage: this.#result ? this.#result.usage : known,
       damage: this.#damage,
+      size,
+      writtenMs,
     };
   }
 

@@ -30,7 +30,15 @@ export interface FollowOptions {
 /** The file is not any more what it was when the following began; nobody knows what is missing. */
 export class FollowError extends Error {
   override readonly name = "FollowError";
+  readonly change: "cut" | "replaced" | "removed";
+
+  constructor(change: FollowError["change"]) {
+    super(`it ${CHANGES[change]} while it was followed`);
+    this.change = change;
+  }
 }
+
+const CHANGES = { cut: "became shorter", replaced: "was replaced by another file", removed: "was removed" };
 
 /**
  * The bytes of a file that another process may still be writing: what is there, then what is appended, until
@@ -94,11 +102,10 @@ class Pieces {
 
 async function checkSame(file: FileHandle, path: string, at: number): Promise<void> {
   const held = await file.stat();
-  if (held.size < at) throw new FollowError("it became shorter while it was followed");
+  if (held.size < at) throw new FollowError("cut");
   const there = await stat(path).catch(() => undefined);
-  if (!there) throw new FollowError("it was removed while it was followed");
-  if (there.ino !== held.ino || there.dev !== held.dev)
-    throw new FollowError("it was replaced by another file while it was followed");
+  if (!there) throw new FollowError("removed");
+  if (there.ino !== held.ino || there.dev !== held.dev) throw new FollowError("replaced");
 }
 
 /** Tells that a file may have changed. Asked before the file is read, so that no change falls between the two. */

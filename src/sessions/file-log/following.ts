@@ -1,63 +1,57 @@
 import { open, type FileHandle } from "node:fs/promises";
-import { setTimeout as delay } from "node:timers/promises";
-import { followFile } from "./follow-file.ts";
+import { followFile, FollowError } from "../../consume/follow-file.ts";
+import {
+  LogChangedError,
+  type FollowOptions,
+  type LogEnd,
+  type LogError,
+  type LogFollowing,
+} from "../event-log.ts";
+import type { SessionPaths } from "./paths.ts";
+import { presenceOf } from "./presence.ts";
 import { headOf, WholeLines } from "./whole-lines.ts";
+import { logError } from "./writer.ts";
 
 const LF = 0x0a;
 /** So much is looked at at once from the end of a log, in bytes. */
 const TAIL_BYTES = 64 * 1024;
 /** In the middle of a run its writer is asked no more often, in ms: many that ask after each line would keep it from writing. */
 const ASK_AGAIN_MS = 200;
-/** A writer that is seen to be gone is looked for once more after this time, in ms: it may be just starting. */
-const SECOND_LOOK_MS = 400;
 
-export interface AttachOptions {
-  /** The log. */
-  path: string;
-  /** The `seq` of the first line. */
-  from: number;
-  /** Begin so many lines before the end instead. */
-  tail: number | undefined;
-  /** Whether to wait for what is written from now on. */
-  follow: boolean;
-  /** Whether the session has a writer. */
-  isAlive: () => Promise<boolean>;
-  signal: AbortSignal;
-}
-
-/** How a log ended: with a last word, without one and without a writer, or, not being followed, in the middle of a run. */
-export type LogEnd = { kind: "result"; line: string } | { kind: "lost" } | { kind: "open" };
-
-/** The lines of a session's log: what is there, then what its writer appends, without a seam. */
-export class Attachment {
-  readonly #options: AttachOptions;
+/** A session's log as a file: what is there, then what its writer appends, without a seam. */
+export class FileFollowing implements LogFollowing {
+  readonly #paths: SessionPaths;
+  readonly #options: FollowOptions;
   readonly #lines: WholeLines;
   #seenAliveAt = -Infinity;
 
-  constructor(options: AttachOptions) {
+  constructor(paths: SessionPaths, options: FollowOptions) {
+    this.#paths = paths;
     this.#options = options;
     this.#lines = new WholeLines(options.tail === undefined ? options.from : 1);
   }
 
-  /** What the log ended with, once {@link lines} has. */
   get end(): LogEnd {
     const { last } = this.#lines;
     if (last && headOf(last)?.type === "result") return { kind: "result", line: last.toString("utf8") };
-    return this.#options.follow ? { kind: "lost" } : { kind: "open" };
+    return this.#options.wait ? { kind: "lost" } : { kind: "open" };
   }
 
-  /**
-   * Whole lines as bytes, in order, each once. Ends at a last word when the session has no writer, or when its writer has
-   * died without one; without `follow`, when everything that is there has been read.
-   *
-   * @throws the system's error if the log cannot be read; FollowError if it is cut, removed or replaced; the reason of
-   * the signal.
-   */
   async *lines(): AsyncGenerator<Buffer, void, undefined> {
-    const { path, tail, follow, signal } = this.#options;
+    try {
+      yield* this.#read();
+    } catch (error) {
+      this.#options.signal.throwIfAborted();
+      throw followError(error);
+    }
+  }
+
+  async *#read(): AsyncGenerator<Buffer, void, undefined> {
+    const { tail, wait, signal } = this.#options;
+    const { events: path } = this.#paths;
     const begin = tail === undefined ? 0 : await beginOfTail(path, Math.max(tail, 1));
     let isFirst = tail === 0;
-    const isOver = () => !follow || this.#isOver();
+    const isOver = () => !wait || this.#isOver();
     for await (const piece of followFile(path, { begin, signal, isOver })) {
       let lines = this.#lines.push(piece);
       if (isFirst && lines.length > 0) {
@@ -69,17 +63,19 @@ export class Attachment {
   }
 
   async #isOver(): Promise<boolean> {
-    const { isAlive, signal } = this.#options;
-    const isEnd = this.#lines.last && headOf(this.#lines.last)?.type === "result";
+    const isEnd = this.end.kind === "result";
     if (!isEnd && performance.now() - this.#seenAliveAt < ASK_AGAIN_MS) return false;
-    if (await isAlive()) {
-      this.#seenAliveAt = performance.now();
-      return false;
-    }
-    if (this.#lines.last && headOf(this.#lines.last)?.type === "result") return true;
-    await delay(SECOND_LOOK_MS, undefined, { signal });
-    return !(await isAlive());
+    const presence = await presenceOf(this.#paths);
+    if (presence === "alive") this.#seenAliveAt = performance.now();
+    if (presence === "unknown") return isEnd;
+    return presence === "none";
   }
+}
+
+function followError(error: unknown): LogError {
+  return error instanceof FollowError
+    ? new LogChangedError(error.change, error.message, { cause: error })
+    : logError(error);
 }
 
 /** Where the last `count` whole lines begin, in bytes. */

@@ -1,36 +1,27 @@
 import { lstatSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { AgentError } from "../protocol/errors.ts";
-import { claimSession, SessionBusyError, type SessionClaim } from "./lock.ts";
+import { AgentError } from "../../protocol/errors.ts";
+import { SessionBusyError } from "../busy.ts";
+import { claimSession, type SessionClaim } from "./lock.ts";
 import { sessionPaths } from "./paths.ts";
-import { isOfAnotherHost, readMeta } from "./meta.ts";
-import { LOST_EXIT_CODE, sessionStatus, type SessionStatus } from "./status.ts";
+import type { RemoveOptions } from "../event-log.ts";
+import { isOfAnotherMachine } from "../machine.ts";
+import { LOST_EXIT_CODE, type SessionStatus } from "../status.ts";
+import { readMeta } from "./meta.ts";
+import { sessionStatus } from "./state.ts";
 
 /** What a session is called while it is being removed: no id, so nobody takes it for a session. */
 const LEFTOVER = /^\.removed-[0-9a-f-]{36}-\d+$/;
 
-export interface RemoveOptions {
-  /** Whether to remove a session, too, of which nobody here can tell that it has ended. */
-  force: boolean;
-  signal: AbortSignal;
-}
-
-/**
- * Removes a session that has ended, with its log and outputs. Forks of it keep the lines they have in common. In one step,
- * while nobody can carry it on; links are removed and not followed.
- *
- * @returns what it was.
- * @throws AgentError `invalid_request` if it has not ended, or nobody can tell; `io` if the system does not let it; the reason
- * of the signal.
- */
+/** Removes a session with its log and outputs. Links are removed and not followed. @throws as {@link EventLog.remove}. */
 export async function removeSession(
   sessions: string,
   id: string,
   { force, signal }: RemoveOptions,
 ): Promise<SessionStatus> {
   const paths = sessionPaths(sessions, id);
-  const status = await sessionStatus(sessions, id, signal);
-  const isElsewhere = isOfAnotherHost(readMeta(paths));
+  const status = await sessionStatus(paths, id, signal);
+  const isElsewhere = isOfAnotherMachine(readMeta(paths));
   if (!status.terminal && !(isElsewhere && force)) throw stillThere(status, isElsewhere);
   const claim = await claimEnded(paths.folder, status, force);
   const leftover = join(sessions, `.removed-${id}-${process.pid}`);

@@ -1,7 +1,9 @@
-import { AgentError } from "../protocol/errors.ts";
-import { codeOf } from "./private-folder.ts";
+import { AgentError } from "../../protocol/errors.ts";
+import { SessionBusyError } from "../busy.ts";
+import { codeOf } from "../private-folder.ts";
 import { SocketFolder, type Connection } from "./socket-folder.ts";
 import {
+  highestNumber,
   lookAtHighest,
   starterSocket,
   takeNumber,
@@ -10,19 +12,6 @@ import {
   type Presence,
 } from "./worker-number.ts";
 import { WorkerSocket } from "./worker-socket.ts";
-
-/** A session is being written to by another process. */
-export class SessionBusyError extends AgentError {
-  override readonly name = "SessionBusyError";
-
-  constructor(id: string) {
-    super(
-      "usage",
-      `session ${id} is running; watch it with: linefeed attach ${id}, give it another prompt with: linefeed send ${id} "…", ` +
-        "or take a copy with --fork-session",
-    );
-  }
-}
 
 /** Sockets cannot be made here; the message says where and why. */
 export class NoSocketsError extends Error {
@@ -75,17 +64,18 @@ export async function claimSession(folder: string, id: string): Promise<SessionC
 }
 
 /**
- * Whether a session has a writer: one that is stopped or busy too, and one of which the system does not let us know.
- * Takes about a second at most.
+ * Looks for a writer: `alive` is one that is stopped or busy too; `unasked` is a session whose writers nobody could ever
+ * ask, since none of them has made a socket (yet). Takes about a second at most.
  *
  * @throws the system's error if there is no such folder, or it cannot be read; AgentError `config` as {@link claimSession}.
  */
-export async function isAlive(folder: string): Promise<boolean> {
+export async function lookForWriter(folder: string): Promise<"alive" | "none" | "unasked" | "unknown"> {
   const sockets = new SocketFolder(folder);
   try {
     const found = await connectToWriter(sockets);
     if (found.presence === "alive") found.socket?.destroy();
-    return found.presence === "alive" || found.presence === "unknown";
+    if (found.presence === "none") return highestNumber(sockets.names()) === 0 ? "unasked" : "none";
+    return found.presence === "dead" ? "none" : found.presence;
   } finally {
     sockets.close();
   }

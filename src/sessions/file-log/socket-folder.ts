@@ -13,8 +13,8 @@ import {
 } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
-import { AgentError } from "../protocol/errors.ts";
-import { codeOf } from "./private-folder.ts";
+import { AgentError } from "../../protocol/errors.ts";
+import { codeOf } from "../private-folder.ts";
 
 /** Node cuts a longer socket path silently (107 bytes on Linux, 103 elsewhere), and then means another socket. */
 const MAX_PATH_BYTES = 100;

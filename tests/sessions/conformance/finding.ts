@@ -1,0 +1,137 @@
+import { describe, expect, it } from "vitest";
+import { SessionLines } from "../../support/session-lines.ts";
+import { failing, live, liveElsewhere, NEVER, newId, readAll, reopen, type NewPlace } from "./place.ts";
+
+const FIRST = "0000aaaa-0000-4000-8000-00000000beef";
+const SECOND = "0000bbbb-0000-4000-8000-00000000feed";
+
+/** `find`, `liveNamed` and `remove`. */
+export function finding(newPlace: NewPlace): void {
+  const run = new SessionLines("x").run();
+  const two = () => {
+    const place = newPlace();
+    place.leave(run, { id: FIRST, name: "deploy", cwd: "/a", ageMs: 100_000 });
+    place.leave(run, { id: SECOND, cwd: "/b", ageMs: 200_000 });
+    return { place, find: (reference: string) => place.log().find({ reference }) };
+  };
+
+  describe("find", () => {
+    it("takes an id, its beginning or end, or a name", async () => {
+      const { find } = two();
+      expect(await find(SECOND.toUpperCase())).toBe(SECOND);
+      expect(await find("0000bbbb")).toBe(SECOND);
+      expect(await find(" FEED ")).toBe(SECOND);
+      expect(await find("0000bbbb-0000-4000")).toBe(SECOND);
+      expect(await find("deploy")).toBe(FIRST);
+    });
+
+    it.each([
+      ["several", "0000", /may be 0000(a|b).*give more/],
+      ["a short piece", "fee", /no session "fee"; give its id, 4 or more/],
+      ["a piece of the middle", "4000-8000", /no session/],
+      ["several words", "fix the tests", /-c -p/],
+      ["a path", "../sessions", /no session/],
+      ["nothing", "", /no session/],
+      ["an id that is not there", "0000cccc-0000-4000-8000-000000000000", /no session 0000cccc/],
+      ["another spelling of a name", "Deploy", /no session/],
+    ])("BG-06: refuses %s", async (_, reference, message) => {
+      await expect(two().find(reference)).rejects.toMatchObject(failing("usage", message));
+    });
+
+    it("takes the latest with a log of a folder", async () => {
+      const { place } = two();
+      const newer = place.leave(run, { cwd: "/a", ageMs: 1000 });
+      place.leave(undefined, { cwd: "/a", ageMs: 0 });
+      expect(await place.log().find({ latestIn: "/a" })).toBe(newer);
+      expect(await place.log().find({ latestIn: "/b" })).toBe(SECOND);
+      await expect(place.log().find({ latestIn: "/" })).rejects.toMatchObject(
+        failing("usage", "no session has worked in / yet"),
+      );
+    });
+
+    it("finds a damaged one too", async () => {
+      const { place, find } = two();
+      const damaged = place.leave(undefined);
+      expect(await find(damaged)).toBe(damaged);
+      expect(await find(damaged.slice(-12))).toBe(damaged);
+    });
+
+    it("of several with a name takes the newest that lives, else the newest", async () => {
+      const { place, find } = two();
+      const newest = place.leave(run, { name: "deploy", ageMs: 1000 });
+      expect(await find("deploy")).toBe(newest);
+      expect(await place.log().liveNamed("deploy")).toBeUndefined();
+      const older = await live(place, { name: "deploy" });
+      const newer = await live(place, { name: "deploy" });
+      place.age(older.id, 90_000);
+      place.age(newer.id, 80_000);
+      expect(await find("deploy")).toBe(newer.id);
+      expect(await place.log().liveNamed("deploy")).toBe(newer.id);
+      newer.writer.close();
+      expect(await find("deploy")).toBe(older.id);
+      older.writer.close();
+      expect(await find("deploy")).toBe(newest);
+      expect(await place.log().liveNamed("deploy")).toBeUndefined();
+    });
+  });
+
+  describe("remove", () => {
+    it("removes what has ended, and says what it was", async () => {
+      const { place, find } = two();
+      const log = place.log();
+      const gone = await log.remove(FIRST, { force: false, signal: NEVER });
+      expect(gone).toMatchObject({ id: FIRST, name: "deploy", state: "done" });
+      expect(await log.ids()).toEqual([SECOND]);
+      await expect(find("deploy")).rejects.toMatchObject({ code: "usage" });
+      await expect(readAll(log, FIRST)).rejects.toMatchObject({ code: "usage" });
+      await expect(log.remove(FIRST, { force: false, signal: NEVER })).rejects.toMatchObject({
+        code: "usage",
+      });
+      log.create(FIRST).close();
+    });
+
+    it("refuses what runs, stopped or not, by force too", async () => {
+      const place = newPlace();
+      const { id } = await live(place);
+      const other = await liveElsewhere(place);
+      other.process.process.kill("SIGSTOP");
+      for (const running of [id, other.id]) {
+        for (const force of [false, true])
+          await expect(place.log().remove(running, { force, signal: NEVER })).rejects.toMatchObject(
+            failing("invalid_request", `linefeed stop ${running}`),
+          );
+        expect((await readAll(place.log(), running)).own).toHaveLength(1);
+      }
+    });
+
+    it("removes a crashed and a damaged one", async () => {
+      const place = newPlace();
+      const { id, process } = await liveElsewhere(place);
+      await process.kill();
+      for (const ended of [id, place.leave(undefined), place.leave("garbage")])
+        expect(await place.log().remove(ended, { force: false, signal: NEVER })).toMatchObject({
+          state: "crashed",
+        });
+      expect(await place.log().ids()).toEqual([]);
+    });
+
+    it("leaves alone what may run on another machine, unless it is forced", async () => {
+      const place = newPlace();
+      const id = place.leave(run.slice(0, 400), { elsewhere: true });
+      const remove = (force: boolean) => place.log().remove(id, { force, signal: NEVER });
+      await expect(remove(false)).rejects.toMatchObject(failing("invalid_request", "on another"));
+      expect(await remove(true)).toMatchObject({ state: "running" });
+      expect(await place.log().ids()).toEqual([]);
+    });
+
+    it("refuses what is not there, and ends with the reason of its signal", async () => {
+      const place = newPlace();
+      const options = { force: false, signal: NEVER };
+      await expect(place.log().remove(newId(), options)).rejects.toMatchObject({ code: "usage" });
+      const id = place.leave(run);
+      const signal = AbortSignal.abort(new Error("enough"));
+      await expect(place.log().remove(id, { ...options, signal })).rejects.toThrow("enough");
+      await reopen(place.log(), id);
+    });
+  });
+}
