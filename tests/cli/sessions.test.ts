@@ -1,12 +1,4 @@
-import {
-  appendFileSync,
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -224,21 +216,6 @@ describe("sessions", () => {
     expect(Math.max(...narrow.split("\n").map((line) => line.length))).toBeLessThanOrEqual(60);
   });
 
-  it("takes so many, or those of this folder", async () => {
-    const state = newState();
-    const cwd = temporaryFolder();
-    const ids = [1, 2, 3].map((hours) =>
-      storeSession(state, TOOLS, { meta: { cwd }, ageMs: hours * 3_600_000 }),
-    );
-    storeSession(state, TOOLS, { meta: { cwd: "/elsewhere" } });
-    const run = await runCli(["sessions", "--json", "--here", "--limit", "2"], { env: state.env, cwd });
-    const got = text(run)
-      .split("\n")
-      .slice(0, -1)
-      .map((line) => (JSON.parse(line) as { id: string }).id);
-    expect(got).toEqual(ids.slice(0, 2));
-  });
-
   it("lists hundreds", async () => {
     const state = newState();
     for (let count = 0; count < 400; count += 1)
@@ -326,17 +303,6 @@ describe("rm", () => {
     expect(state.ids()).toHaveLength(1);
   });
 
-  it("leaves alone what may run on another machine, unless it is forced", async () => {
-    const state = newState();
-    const id = storeSession(state, TOOLS.slice(0, 500), { meta: ELSEWHERE });
-    expect(await rm(state, id)).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining("on another") as string,
-    });
-    expect(await rm(state, id, "--force")).toMatchObject({ code: 0, stderr: "" });
-    expect(state.ids()).toEqual([]);
-  });
-
   it("removes links and not what they lead to", async () => {
     const state = newState();
     const target = temporaryFolder();
@@ -350,16 +316,6 @@ describe("rm", () => {
     expect(await rm(state, linked, link, nowhere)).toMatchObject({ code: 0, stderr: "" });
     expect(state.ids()).toEqual([]);
     expect(readFileSync(join(target, "events.jsonl"), "utf8")).toBe(TOOLS);
-  });
-
-  it("leaves forks whole", async () => {
-    const state = newState();
-    await foreground(state, ["One."]);
-    const parent = onlyId(state);
-    await foreground(state, ["Two."], ["-r", parent, "--fork-session", "--name", "fork"]);
-    expect((await rm(state, parent)).code).toBe(0);
-    const run = await state.run(["-r", "fork", "-p", "y", "--fake", scriptFile(["Three."])]);
-    expect(run).toMatchObject({ code: 0, stderr: "" });
   });
 
   it("clears away what a removal that was killed has left", async () => {
@@ -459,15 +415,5 @@ describe("stop", () => {
         code: 2,
         stderr: expect.stringContaining("[usage]") as string,
       });
-  });
-
-  it("leaves a session of another machine to that one", async () => {
-    const state = newState();
-    const id = storeSession(state, TOOLS.slice(0, 500), { meta: ELSEWHERE });
-    appendFileSync(state.log(id), "");
-    expect(await stop(state, id)).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining("on another") as string,
-    });
   });
 });

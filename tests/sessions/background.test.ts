@@ -218,19 +218,6 @@ describe("attach", () => {
     expect(run.stdout.equals(readFileSync(here.log(id)))).toBe(true);
   });
 
-  it("BG-05: hands on whole lines only, however they are written", async () => {
-    const here = newState();
-    const id = await beginInBackground(here, ["Hello."]);
-    await untilEnded(here, id);
-    const bytes = readFileSync(here.log(id));
-    for (const length of [0, 1, 100, bytes.indexOf(10), bytes.indexOf(10) + 1, 700, bytes.length - 1]) {
-      writeFileSync(here.log(id), bytes.subarray(0, length));
-      const printed = (await attach(here, [id, "--no-follow"])).stdout;
-      const whole = bytes.subarray(0, bytes.subarray(0, length).lastIndexOf(10) + 1);
-      expect(printed.equals(whole), `${length} bytes`).toBe(true);
-    }
-  });
-
   it.each([
     ["removed", (path: string) => rmSync(path), /removed/],
     ["cut", (path: string) => truncateSync(path, 10), /shorter/],
@@ -297,6 +284,20 @@ describe("send", () => {
     ]);
   });
 
+  it("fails where the worker is stopped, and may be tried again", async () => {
+    const here = newState();
+    const id = await beginInBackground(here, [SLEEP]);
+    process.kill(pidOf(here, id), "SIGSTOP");
+    for (const command of [
+      ["send", id, "more"],
+      ["stop", id],
+    ])
+      expect(await runCli([...command, "--timeout", "200ms"], { env: here.env })).toMatchObject({
+        code: 75,
+        stderr: expect.stringMatching(/\[idle_timeout\]\n$/) as string,
+      });
+  });
+
   it("is refused by a blank prompt, and one that is several words", async () => {
     const here = newState();
     const id = await beginInBackground(here, [SLEEP]);
@@ -306,6 +307,25 @@ describe("send", () => {
 });
 
 describe("a running session", () => {
+  it("lends its name to no other, new, forked or carried on, until it has ended", async () => {
+    const here = newState();
+    const id = await beginInBackground(here, [SLEEP], ["--name", "deploy"]);
+    const run = (...more: string[]) =>
+      here.run(["--name", "deploy", "-p", "x", "--fake", scriptFile(["x"]), ...more]);
+    const other = await here.run(["-p", "x", "--fake", scriptFile(["x"])]);
+    const otherId = String(other.events[0]?.session_id);
+    for (const more of [[], ["--bg"], ["-r", otherId], ["-r", otherId, "--fork-session"]]) {
+      const refused = await run(...more);
+      expect(refused.code, more.join(" ")).toBe(2);
+      expect(refused.stderr).toMatch(new RegExp(`session ${id} is running .*linefeed attach ${id}`));
+    }
+    expect(here.ids().toSorted()).toEqual([id, otherId].toSorted());
+    expect((await run("--no-session-persistence")).code).toBe(0);
+    process.kill(pidOf(here, id), "SIGTERM");
+    await untilEnded(here, id);
+    expect((await run()).code).toBe(0);
+  });
+
   it("LG-03: is refused to every other writer, in words that help", async () => {
     const here = newState();
     const id = await beginInBackground(here, [SLEEP]);

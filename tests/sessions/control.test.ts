@@ -11,7 +11,6 @@ import { parseControlRequest } from "../../src/sessions/control-request.ts";
 import { claimSession, connectToWriter, type SessionClaim } from "../../src/sessions/file-log/lock.ts";
 import { SocketFolder } from "../../src/sessions/file-log/socket-folder.ts";
 import { temporaryFolder } from "../support/cli.ts";
-import { Starter } from "./starter.ts";
 
 const NEVER = new AbortController().signal;
 setMaxListeners(0, NEVER);
@@ -118,26 +117,6 @@ describe("control", () => {
     await ask(folder, { cmd: "stop" });
     // Not the one that has been given up.
     expect(got).toEqual(["ping", "stop"]);
-  });
-
-  it("a stopped writer never acts on what was waited for in vain", async () => {
-    const folder = temporaryFolder();
-    const starter = await Starter.holding(folder);
-    await starter.do("serve");
-    starter.process.kill("SIGSTOP");
-    const send = { cmd: "send", prompt: "once", interrupt: false } as const;
-    await expect(ask(folder, send, 200)).rejects.toMatchObject({ code: "idle_timeout", retryable: true });
-    starter.process.kill("SIGCONT");
-    await ask(folder, { cmd: "ping" });
-    expect(await starter.do("taken")).toEqual([{ cmd: "ping" }]);
-  });
-
-  it("ends with a writer that is killed while it is asked", async () => {
-    const folder = temporaryFolder();
-    const starter = await Starter.holding(folder);
-    const asked = ask(folder, { cmd: "ping" }, 60_000);
-    setTimeout(() => void starter.kill(), 50);
-    await expect(asked).rejects.toMatchObject({ code: "not_found" });
   });
 
   it("ends with a writer that gives its session back, but what was taken up is answered", async () => {

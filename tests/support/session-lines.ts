@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createStamp } from "../../src/emit/stamp.ts";
 import { encode } from "../../src/emit/encode.ts";
-import type { EventBody } from "../../src/protocol/event.ts";
 import type { EventType } from "../../src/protocol/events.ts";
 import { parseLines } from "./lint.ts";
 
@@ -20,7 +19,7 @@ export class SessionLines {
     const event = ANSWER.find((one) => one.type === type);
     if (!event) throw new Error(`the example has no ${type}`);
     const { seq: _seq, ts: _ts, session_id: _id, ...body } = event;
-    return encode(this.#stamp({ ...body, ...fields } as EventBody));
+    return encode(this.#stamp({ ...body, ...fields }));
   }
 
   notice(message: string): string {

@@ -56,9 +56,8 @@ export function commanding(newPlace: NewPlace): void {
       const place = newPlace();
       const { id, process } = await liveElsewhere(place);
       process.process.kill("SIGSTOP");
-      const asked = expect(ask(place.log(), id, SEND)).rejects.toMatchObject({ code: "not_found" });
       setTimeout(() => void process.kill(), 100);
-      await asked;
+      await expect(ask(place.log(), id, SEND)).rejects.toMatchObject({ code: "not_found" });
       await expect(ask(place.log(), id, SEND)).rejects.toMatchObject({ code: "not_found" });
     });
 
@@ -101,9 +100,8 @@ export function commanding(newPlace: NewPlace): void {
       for (const asked of [id, unasked.id]) {
         const controller = new AbortController();
         const options = { timeoutMs: 60_000, signal: controller.signal };
-        const waiting = expect(place.log().command(asked, SEND, options)).rejects.toThrow("enough");
         setTimeout(() => controller.abort(new Error("enough")), 50);
-        await waiting;
+        await expect(place.log().command(asked, SEND, options)).rejects.toThrow("enough");
         await expect(place.log().command(asked, SEND, options)).rejects.toThrow("enough");
       }
     });

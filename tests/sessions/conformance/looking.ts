@@ -36,8 +36,17 @@ export function looking(newPlace: NewPlace): void {
       const id = place.leave(new SessionLines("x").run(result), { name: "n", cwd: "/w" });
       expect(await place.log().presence(id)).toBe("none");
       expect(await place.log().state(id, NEVER)).toMatchObject({
-        ...{ id, name: "n", cwd: "/w", state, terminal: true, exit_code, pid: null, damage: null },
-        ...{ turns: 1, steps: 1, error: "error" in result ? result.error : null },
+        id,
+        name: "n",
+        cwd: "/w",
+        state,
+        terminal: true,
+        exit_code,
+        pid: null,
+        damage: null,
+        turns: 1,
+        steps: 1,
+        error: "error" in result ? result.error : null,
       });
     });
 
