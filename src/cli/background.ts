@@ -43,7 +43,7 @@ export async function backgroundRun(
   { env, cancellation }: Omit<CommandHost, "run">,
 ): Promise<RunEnd> {
   const prompt = await promptOf(run, cancellation.signal);
-  const { id, paths, name } = await place(run);
+  const { id, paths, name, isNew } = await place(run);
   const log = openSync(join(paths.folder, "worker.log"), "a", 0o600);
   let worker: ChildProcess;
   try {
@@ -59,8 +59,7 @@ export async function backgroundRun(
   const outcome = await handOver(worker, { argv: [...run.argv], prompt, id, secrets: secretsOf(env) });
   if (outcome.kind === "failed") {
     // What never began leaves nothing behind.
-    if (run.request.kind !== "resume" && !existsSync(paths.events))
-      rmSync(paths.folder, { recursive: true, force: true });
+    if (isNew && !existsSync(paths.events)) rmSync(paths.folder, { recursive: true, force: true });
     throw new AgentError(isErrorCode(outcome.code) ? outcome.code : "internal", outcome.message);
   }
   const answer = { type: "session", name, pid: worker.pid ?? 0, log: paths.events } as const;
@@ -83,6 +82,8 @@ interface Place {
   id: string;
   name: string | null;
   paths: SessionPaths;
+  /** Whether its folder was made only now. */
+  isNew: boolean;
 }
 
 /** The session that the worker is to work on, and its folder. */
@@ -102,13 +103,14 @@ async function place({ request, stateFolder }: BackgroundRun): Promise<Place> {
   await refuseTakenName(log, request.name, id);
   // What the worker says outside of its log lies beside it, on this machine.
   const paths = sessionPaths(sessionsFolder(stateFolder), id);
+  const isNew = !existsSync(paths.folder);
   try {
     makePrivateFolder(paths.folder);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new AgentError("config", `the session cannot be kept: ${why}; point LINEFEED_STATE_DIR elsewhere`);
   }
-  return { id, paths, name: request.name ?? null };
+  return { id, paths, name: request.name ?? null, isNew };
 }
 
 function secretsOf(env: NodeJS.ProcessEnv): Record<string, string> {
