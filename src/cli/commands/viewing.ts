@@ -1,5 +1,10 @@
-import { readEvents, type EventSource, type StreamItem, type UnknownEvent } from "../../consume/index.ts";
-import type { DialectChoice } from "../../consume/dialects/stream-parser.ts";
+import {
+  readEvents,
+  type DialectChoice,
+  type EventSource,
+  type StreamItem,
+  type UnknownEvent,
+} from "../../consume/index.ts";
 import type { Format } from "../../emit/formats/format.ts";
 import { encodeJson } from "../../emit/encode.ts";
 import { writeStderr } from "../../emit/stdout.ts";
