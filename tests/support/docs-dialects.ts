@@ -82,7 +82,7 @@ const REMARKS: Record<DialectName, Record<string, string>> = {
   gemini: {
     init: "version, folder and tools are not told",
     message:
-      "the prompt, or the model's text: deltas only, of which the message is made; its thinking is not told",
+      "the prompt, or the model's text: deltas only, of which the message is made; its thinking is not told. Of an attempt that was given up nothing is said: its text stays",
     tool_use: "a call of the message that ends with the next result",
     tool_result: "`output` or the error's words; `policy_violation` is `denied`",
     error: "in words; one of severity `error` is the reason of a `result` that names none",

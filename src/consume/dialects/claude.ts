@@ -5,7 +5,15 @@ import type { CallEnd } from "./calls.ts";
 import type { Dialect, Handler } from "./dialect.ts";
 import type { ErrorInfo } from "../../protocol/errors.ts";
 import { countOf, needObject, objectOf, objectsOf, textOf, wordOf, wordsOf, type Fields } from "./fields.ts";
-import { contentOf, denialsOf, plainTextOf, stopReasonOf, usageByModelOf, usageOf } from "./messages-api.ts";
+import {
+  contentOf,
+  denialsOf,
+  plainTextOf,
+  reported,
+  stopReasonOf,
+  usageByModelOf,
+  usageOf,
+} from "./messages-api.ts";
 import { MessagesReader, subAgentWords } from "./messages-reader.ts";
 import type { RunBuilder } from "./run-builder.ts";
 
@@ -144,12 +152,14 @@ export class ClaudeDialect implements Dialect {
 
   #result(line: Fields, run: RunBuilder): void {
     this.#messages.complete(run);
+    // Each has its turn, also one that failed before the model was asked.
+    if (run.isOpen) run.beginTurn();
     const error = resultFailure(line, this.#failure, this.#isInterrupted);
     run.end({
       error,
       text: error ? null : textOf(line, "result"),
       stopReason: stopReasonOf(line),
-      usage: usageOf(objectOf(line, "usage")),
+      usage: reported(usageOf(objectOf(line, "usage"))),
       usageByModel: usageByModelOf(line),
       durationMs: countOf(line, "duration_ms"),
       apiDurationMs: countOf(line, "duration_api_ms"),

@@ -51,6 +51,8 @@ export class Converter {
       return undefined;
     } catch (error) {
       if (error instanceof WrongField) return `\`${name}\` of ${this.#name}: ${error.message}`;
+      // JSON can be nested deeper than it can be written again.
+      if (error instanceof RangeError) return `\`${name}\` of ${this.#name}: nested too deeply`;
       throw error;
     }
   }

@@ -18,6 +18,11 @@ export function usageOf(usage: Fields | undefined): Usage | null {
   };
 }
 
+/** Nothing but zeros means that nothing was reported. */
+export function reported(usage: Usage | null): Usage | null {
+  return usage && Object.values(usage).some((tokens) => tokens > 0) ? usage : null;
+}
+
 /** The totals of each model in a `result`. */
 export function usageByModelOf(result: Fields): Record<string, Usage> | undefined {
   const models = objectOf(result, "modelUsage");

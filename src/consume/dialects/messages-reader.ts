@@ -1,10 +1,10 @@
-import type { ContentBlock, Usage } from "../../protocol/content.ts";
+import type { ContentBlock } from "../../protocol/content.ts";
 import { messageBlock } from "./blocks.ts";
 import { summaryOf } from "./calls.ts";
 import type { Handler } from "./dialect.ts";
 import { failure } from "./failure.ts";
 import { countOf, needObject, objectOf, objectsOf, textOf, wordOf, type Fields } from "./fields.ts";
-import { stopReasonOf, usageOf } from "./messages-api.ts";
+import { reported, stopReasonOf, usageOf } from "./messages-api.ts";
 import type { RecordFacts } from "./open-step.ts";
 import type { RunBuilder } from "./run-builder.ts";
 
@@ -20,6 +20,8 @@ export class MessagesReader {
   /** What is known of the message that is being written. */
   #facts: RecordFacts = {};
   #lastText = "";
+  /** Whether a block of it has come whole. */
+  #isWhole = false;
 
   /** @param messages how many of the agent's messages make one model call. */
   constructor(messages: "one message a call" | "one kind of block a message") {
@@ -55,7 +57,8 @@ export class MessagesReader {
         this.#learn(objectOf(event, "delta"), objectOf(event, "usage"));
         return;
       case "message_stop":
-        this.complete(run);
+        // One that has not come whole is no message yet, and may never be: the call may be tried again.
+        if (this.#isWhole) this.complete(run);
         return;
       default:
         return;
@@ -68,13 +71,14 @@ export class MessagesReader {
     const isAnother = this.#facts.id !== undefined && id !== this.#facts.id;
     if (isAnother && !this.#isSplit) this.complete(run);
     const stopReason = stopReasonOf(message);
-    const isWhole = stopReason !== null || this.#isSplit;
+    const isFinal = stopReason !== null || this.#isSplit;
     this.#facts.id ??= id;
     this.#facts.model ??= wordOf(message, "model");
     this.#facts.requestId ??= requestId;
     if (stopReason !== null) this.#facts.stopReason = stopReason;
     // Before the end of a message its usage is not final.
-    if (isWhole) this.#facts.usage = reported(usageOf(objectOf(message, "usage"))) ?? this.#facts.usage;
+    if (isFinal) this.#facts.usage = reported(usageOf(objectOf(message, "usage"))) ?? this.#facts.usage;
+    this.#isWhole = true;
     for (const raw of objectsOf(message, "content")) {
       const block = messageBlock(raw);
       if (block.type === "text") this.#lastText = block.text;
@@ -95,6 +99,7 @@ export class MessagesReader {
   drop(): void {
     this.#facts = {};
     this.#lastText = "";
+    this.#isWhole = false;
   }
 
   /** The message is complete, and its calls begin. */
@@ -146,11 +151,6 @@ export class MessagesReader {
     const started = this.#facts.usage;
     if (usage && started !== undefined) this.#facts.usage = usageOf({ ...started, ...usage });
   }
-}
-
-/** Nothing but zeros means that nothing was reported. */
-function reported(usage: Usage | null): Usage | null {
-  return usage && Object.values(usage).some((tokens) => tokens > 0) ? usage : null;
 }
 
 /** What a sub-agent says, as live output of the call that it works for. */

@@ -4,7 +4,15 @@ import type { PermissionMode } from "../../protocol/words.ts";
 import type { Dialect, Handler } from "./dialect.ts";
 import { failure, statusIn } from "./failure.ts";
 import { countOf, needObject, objectOf, objectsOf, textOf, wordOf, wordsOf, type Fields } from "./fields.ts";
-import { contentOf, denialsOf, plainTextOf, stopReasonOf, usageByModelOf, usageOf } from "./messages-api.ts";
+import {
+  contentOf,
+  denialsOf,
+  plainTextOf,
+  reported,
+  stopReasonOf,
+  usageByModelOf,
+  usageOf,
+} from "./messages-api.ts";
 import { MessagesReader, subAgentWords } from "./messages-reader.ts";
 import type { RunBuilder } from "./run-builder.ts";
 
@@ -142,7 +150,7 @@ export class QwenDialect implements Dialect {
       error,
       text: error ? null : textOf(line, "result"),
       stopReason: stopReasonOf(line),
-      usage: usageOf(objectOf(line, "usage")),
+      usage: reported(usageOf(objectOf(line, "usage"))),
       usageByModel: usageByModelOf(line),
       durationMs: countOf(line, "duration_ms"),
       apiDurationMs: countOf(line, "duration_api_ms"),

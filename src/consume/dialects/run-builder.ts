@@ -134,6 +134,11 @@ export class RunBuilder extends StepBuilder {
     this.#beginTurn(prompt);
   }
 
+  /** A turn begins, unless one is open. */
+  beginTurn(): void {
+    if (!this.hasTurn) this.#beginTurn(undefined);
+  }
+
   notice(message: string, level: NoticeLevel = "info", code: NoticeCode = "agent_notice"): void {
     const notice: EventBodyOf<"notice"> = { type: "notice", level, code, message };
     if (this.isOpen) this.tell([notice]);

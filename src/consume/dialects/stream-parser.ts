@@ -19,8 +19,9 @@ export interface StreamOptions extends ParseOptions {
 
 type Line = ObjectLine | InvalidLine;
 
-/** So many lines wait at most until it is known whose they are. */
+/** So much waits at most until it is known whose it is. */
 const HELD_LINES = 32;
+const HELD_BYTES = 1024 * 1024;
 
 /**
  * Bytes of any agent to events, to be used like an {@link EventParser}, with one difference: where `next` has none and
@@ -101,8 +102,16 @@ export class StreamParser {
     this.#held.push(line);
     const owner = line.type === "object" ? this.#detector.add(line.object) : undefined;
     if (owner !== undefined) this.#decide(owner);
-    else if (this.#held.length >= HELD_LINES) this.#decide(this.#detector.guess());
+    else if (this.#isEnough()) this.#decide(this.#detector.guess());
     return undefined;
+  }
+
+  #isEnough(): boolean {
+    const bytes = this.#held.reduce(
+      (sum, held) => sum + (held.type === "object" ? held.line : held).bytes,
+      0,
+    );
+    return this.#held.length >= HELD_LINES || bytes >= HELD_BYTES;
   }
 
   #decide(owner: StreamOwner): void {
