@@ -1,20 +1,13 @@
+import type { InputBlock } from "../../protocol/content.ts";
 import type { PermissionMode } from "../../protocol/words.ts";
+import type { CallEnd } from "./calls.ts";
 import { CLAUDE_NOTES } from "./claude-notes.ts";
 import { apiFailure, resultFailure } from "./claude-result.ts";
-import type { CallEnd } from "./calls.ts";
-import type { Dialect, Handler } from "./dialect.ts";
-import type { ErrorInfo } from "../../protocol/errors.ts";
-import { countOf, needObject, objectOf, objectsOf, textOf, wordOf, wordsOf, type Fields } from "./fields.ts";
-import {
-  contentOf,
-  denialsOf,
-  plainTextOf,
-  reported,
-  stopReasonOf,
-  usageByModelOf,
-  usageOf,
-} from "./messages-api.ts";
-import { MessagesReader, subAgentWords } from "./messages-reader.ts";
+import type { Handler } from "./dialect.ts";
+import { countOf, needObject, textOf, wordOf, type Fields } from "./fields.ts";
+import { contentOf, plainTextOf } from "./messages-api.ts";
+import { MessagesDialect } from "./messages-dialect.ts";
+import { MessagesReader } from "./messages-reader.ts";
 import type { RunBuilder } from "./run-builder.ts";
 
 const MODES: Record<string, PermissionMode> = {
@@ -33,17 +26,15 @@ const EXIT_CODE = /^Exit code (\d{1,3})\b/;
  * Claude Code, `--output-format stream-json`, with and without `--include-partial-messages`. Each turn of its has an `init`
  * and a `result`, hence is a run of ours.
  */
-export class ClaudeDialect implements Dialect {
-  readonly #messages = new MessagesReader("one message a call");
-  /** The latest model call failed, and this is why. */
-  #failure: ErrorInfo | null = null;
+export class ClaudeDialect extends MessagesDialect {
+  protected override readonly messages = new MessagesReader("one message a call");
   #isInterrupted = false;
 
-  readonly handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+  override readonly handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
     ["system/init", (line, run) => this.#init(line, run)],
-    ["stream_event", this.#messages.streamEvent],
+    ["stream_event", this.messages.streamEvent],
     ["assistant", (line, run) => this.#assistant(line, run)],
-    ["user", (line, run) => this.#user(line, run)],
+    ["user", (line, run) => this.user(line, run)],
     ["result", (line, run) => this.#result(line, run)],
     ["system/api_retry", (line, run) => this.#retry(line, run)],
     ["system/permission_denied", (line, run) => this.#denied(line, run)],
@@ -51,48 +42,19 @@ export class ClaudeDialect implements Dialect {
     ...CLAUDE_NOTES,
   ]);
 
-  nameOf(line: Fields, type: string): string {
-    const subtype = textOf(line, "subtype");
-    return type === "system" && subtype !== null ? `${type}/${subtype}` : type;
-  }
-
-  sessionOf(line: Fields): string | null {
-    return wordOf(line, "session_id");
-  }
-
-  begins(line: Fields): boolean {
-    return line["subtype"] === "init";
-  }
-
-  end(run: RunBuilder): void {
-    this.#messages.complete(run);
-  }
-
   #init(line: Fields, run: RunBuilder): void {
-    // One that is repeated before anything was said begins nothing.
-    if (run.isOpen && !run.hasTurn) return;
-    this.#failure = null;
     this.#isInterrupted = false;
-    const mode = textOf(line, "permissionMode") ?? "";
-    run.begin({
-      version: wordOf(line, "claude_code_version"),
-      model: wordOf(line, "model"),
-      cwd: wordOf(line, "cwd"),
-      tools: wordsOf(line, "tools"),
-      permissionMode: Object.hasOwn(MODES, mode) ? MODES[mode] : null,
-    });
+    this.init(line, run, { version: "claude_code_version", mode: "permissionMode", modes: MODES });
   }
 
   #assistant(line: Fields, run: RunBuilder): void | false {
     const message = needObject(line, "message");
-    const parent = wordOf(line, "parent_tool_use_id");
-    if (parent !== null) {
-      return this.#messages.subAgent(parent, subAgentWords(message), run) ? undefined : false;
-    }
+    const known = this.subAgent(line, run);
+    if (known !== undefined) return known ? undefined : false;
     const word = wordOf(line, "error");
     if (word !== null || message["model"] === "<synthetic>") return this.#synthetic(message, word, run);
-    this.#failure = null;
-    this.#messages.assistant(message, run, wordOf(line, "request_id"));
+    this.failure = null;
+    this.messages.assistant(message, run, wordOf(line, "request_id"));
     // What was broken off in the middle is no message.
     if (line["aborted"] === true) run.endStep();
   }
@@ -101,32 +63,28 @@ export class ClaudeDialect implements Dialect {
   #synthetic(message: Fields, word: string | null, run: RunBuilder): void {
     const text = plainTextOf(contentOf(message["content"]));
     if (word === null) return run.notice(`assistant: ${text}`);
-    this.#failure = apiFailure(word, text, null);
+    this.failure = apiFailure(word, text, null);
     run.beginStep();
   }
 
-  #user(line: Fields, run: RunBuilder): void | false {
-    const message = needObject(line, "message");
-    const parent = wordOf(line, "parent_tool_use_id");
-    if (parent !== null) return this.#messages.subAgent(parent, "", run) ? undefined : false;
-    const { content } = message;
-    const results = objectsOf(message, "content").filter(({ type }) => type === "tool_result");
-    if (results.length > 0) return this.#results(results, objectOf(line, "tool_use_result"), run);
-    const said = contentOf(content);
-    const text = plainTextOf(said);
+  protected override said(content: string | InputBlock[], line: Fields, run: RunBuilder): void {
+    const text = plainTextOf(content);
     if (INTERRUPTED.test(text)) this.#isInterrupted = true;
-    if (run.hasTurn || line["isSynthetic"] === true) run.notice(`user: ${text}`);
-    else run.prompt(said);
+    if (line["isSynthetic"] === true) run.notice(`user: ${text}`);
+    else super.said(content, line, run);
   }
 
-  #results(results: readonly Fields[], details: Fields | undefined, run: RunBuilder): void | false {
-    this.#messages.complete(run);
-    const known = results.filter((result) => {
-      const id = textOf(result, "tool_use_id") ?? "";
-      const end = endOf(result, results.length === 1 ? details : undefined);
-      return run.endCall(id, end);
-    });
-    return known.length > 0 ? undefined : false;
+  protected override callEnd(result: Fields, details: Fields | undefined): CallEnd {
+    const content = contentOf(result["content"]);
+    const text = plainTextOf(content);
+    const isError = result["is_error"] === true;
+    const [, exitCode] = isError ? (EXIT_CODE.exec(text) ?? []) : [];
+    return {
+      status: statusOf(isError, text, details),
+      content,
+      exitCode: exitCode === undefined ? null : Number(exitCode),
+      durationMs: countOf(details, "totalDurationMs") ?? countOf(details, "durationMs"),
+    };
   }
 
   #retry(line: Fields, run: RunBuilder): void {
@@ -151,36 +109,13 @@ export class ClaudeDialect implements Dialect {
   }
 
   #result(line: Fields, run: RunBuilder): void {
-    this.#messages.complete(run);
+    this.complete(run);
     // Each has its turn, also one that failed before the model was asked.
     if (run.isOpen) run.beginTurn();
-    const error = resultFailure(line, this.#failure, this.#isInterrupted);
-    run.end({
-      error,
-      text: error ? null : textOf(line, "result"),
-      stopReason: stopReasonOf(line),
-      usage: reported(usageOf(objectOf(line, "usage"))),
-      usageByModel: usageByModelOf(line),
-      durationMs: countOf(line, "duration_ms"),
-      apiDurationMs: countOf(line, "duration_api_ms"),
-      denials: denialsOf(line),
-    });
-    this.#failure = null;
+    run.end(this.endFacts(line, resultFailure(line, this.failure, this.#isInterrupted)));
+    this.failure = null;
     this.#isInterrupted = false;
   }
-}
-
-function endOf(result: Fields, details: Fields | undefined): CallEnd {
-  const content = contentOf(result["content"]);
-  const text = plainTextOf(content);
-  const isError = result["is_error"] === true;
-  const [, exitCode] = isError ? (EXIT_CODE.exec(text) ?? []) : [];
-  return {
-    status: statusOf(isError, text, details),
-    content,
-    exitCode: exitCode === undefined ? null : Number(exitCode),
-    durationMs: countOf(details, "totalDurationMs") ?? countOf(details, "durationMs"),
-  };
 }
 
 function statusOf(isError: boolean, text: string, details: Fields | undefined): CallEnd["status"] {
