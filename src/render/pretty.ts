@@ -222,6 +222,7 @@ export class Pretty {
     const { status, error, signal } = result;
     let out = this.#close();
     if (this.#turnError?.message !== error?.message) out += this.#endOfTurn();
+    this.#turnError = null;
     for (const { pid, command } of result.children_left)
       out += this.#page.block("notice", LOOKS.warning, `process ${pid} lives on: ${command}`);
     // Whoever pressed Ctrl-C need not be told.

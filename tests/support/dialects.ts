@@ -72,20 +72,20 @@ export async function typesByLine(agent: DialectName): Promise<Map<string, Set<s
   for (const { text } of FIXTURES.filter((one) => one.agent === agent)) {
     const dialect = await loadDialect(agent);
     const converter = new Converter(agent, dialect, NOW);
-    for (const line of objectsOf(text)) {
+    for (const { line, source } of objectsOf(text)) {
       const type = String(line["type"]);
       const name = dialect.nameOf(line, type);
       const made = types.get(name) ?? new Set<string>();
       types.set(name, made);
-      for (const item of converter.line(type, line).items) made.add(item.type);
+      for (const item of converter.line(type, line, source).items) made.add(item.type);
     }
   }
   return types;
 }
 
-function objectsOf(text: string): Record<string, unknown>[] {
+function objectsOf(text: string): { source: string; line: Record<string, unknown> }[] {
   return text
     .split("\n")
     .filter((line) => line.startsWith("{"))
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
+    .map((source) => ({ source, line: JSON.parse(source) as Record<string, unknown> }));
 }

@@ -59,7 +59,7 @@ export class Blocks {
   whole(whole: ContentBlock): Piece | undefined {
     if (whole.type !== "text" && whole.type !== "thinking") {
       this.#add("whole", whole);
-      this.#units += unitsOf(whole);
+      this.#units += JSON.stringify(whole).length;
       return undefined;
     }
     const kind = whole.type;
@@ -114,15 +114,6 @@ export class Blocks {
     block.half = waits ? all.slice(-1) : "";
     const ready = waits ? all.slice(0, -1) : all;
     return ready === "" ? undefined : { kind: block.kind, block: at, text: ready };
-  }
-}
-
-/** About how much a block holds; one that is nested too deep to be written is of no account. */
-function unitsOf(block: ContentBlock): number {
-  try {
-    return JSON.stringify(block).length;
-  } catch {
-    return 0;
   }
 }
 

@@ -1,6 +1,7 @@
 import type { EventBody } from "../../protocol/event.ts";
 import type { DialectName } from "../../protocol/words.ts";
 import type { StreamItem } from "../item.ts";
+import { isTooDeep } from "./depth.ts";
 import type { Dialect } from "./dialect.ts";
 import { WrongField, type Fields } from "./fields.ts";
 import { RunBuilder } from "./run-builder.ts";
@@ -27,7 +28,9 @@ export class Converter {
     this.#run = this.#newRun();
   }
 
-  line(type: string, line: Record<string, unknown>): Converted {
+  /** @param text as the line stands in the stream. */
+  line(type: string, line: Record<string, unknown>, text: string): Converted {
+    if (isTooDeep(text, line)) return { items: [], fault: "nested too deeply" };
     this.#stamp.at(this.#dialect.timeOf?.(line) ?? null);
     const fault = this.#read(this.#dialect.nameOf(line, type), line);
     return { items: this.#take(), fault };
@@ -51,8 +54,6 @@ export class Converter {
       return undefined;
     } catch (error) {
       if (error instanceof WrongField) return `\`${name}\` of ${this.#name}: ${error.message}`;
-      // JSON can be nested deeper than it can be written again.
-      if (error instanceof RangeError) return `\`${name}\` of ${this.#name}: nested too deeply`;
       throw error;
     }
   }

@@ -135,7 +135,7 @@ export class StreamParser {
     if (line.type === "invalid") return line;
     const { type } = line.object;
     if (!this.#converter || typeof type !== "string") return this.#parser.eventOf(line);
-    const { items, fault } = this.#converter.line(type, line.object);
+    const { items, fault } = this.#converter.line(type, line.object, line.line.text);
     const invalid = fault === undefined ? undefined : this.#parser.faultOf(line, fault);
     return this.#handOn(invalid ? [...items, invalid] : items);
   }

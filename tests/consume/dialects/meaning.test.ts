@@ -195,6 +195,19 @@ describe("the end", () => {
   });
 });
 
+describe("a line that is nested too deeply to be written again", () => {
+  it("is no event, and costs no other", async () => {
+    const deep = `{"type":"item.completed","item":{"id":"i","type":"mcp_tool_call","server":"s","tool":"t","arguments":${"[".repeat(50_000)}${"]".repeat(50_000)}}}`;
+    const [first = "", ...rest] = fixture("codex-hello").split("\n");
+    const items = await itemsOf([[first, deep, ...rest].join("\n")]);
+    expect(items.filter((item) => item.type === "invalid")).toMatchObject([
+      { reason: "wrong_fields", line: 2, message: "line 2: nested too deeply" },
+    ]);
+    expect(resultsOf(items)).toMatchObject([{ status: "ok" }]);
+    expect(faultsOf(linesOf(items))).toEqual([]);
+  });
+});
+
 describe("memory", () => {
   it("is that of one message at most: one without end is given up", async () => {
     const piece = "x".repeat(1024 * 1024);
