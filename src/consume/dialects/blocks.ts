@@ -26,6 +26,7 @@ export interface Piece {
  */
 export class Blocks {
   readonly #blocks: Block[] = [];
+  readonly #callIds = new Set<string>();
   #units = 0;
   #contradicts = false;
 
@@ -59,6 +60,7 @@ export class Blocks {
   whole(whole: ContentBlock): Piece | undefined {
     if (whole.type !== "text" && whole.type !== "thinking") {
       this.#add("whole", whole);
+      if (whole.type === "tool_use") this.#callIds.add(whole.id);
       this.#units += JSON.stringify(whole).length;
       return undefined;
     }
@@ -81,7 +83,7 @@ export class Blocks {
 
   /** Whether the message asks for a call already. */
   has(callId: string): boolean {
-    return this.#blocks.some(({ whole }) => whole?.type === "tool_use" && whole.id === callId);
+    return this.#callIds.has(callId);
   }
 
   /** What has not been told of blocks that have come to their end without being whole. */

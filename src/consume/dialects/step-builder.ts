@@ -8,6 +8,9 @@ import type { OpenStep, RecordFacts, RetryFacts } from "./open-step.ts";
 const MESSAGE_UNITS = 32 * 1024 * 1024;
 const NO_END: CallEnd = { status: "cancelled", content: "The stream does not say how this call ended." };
 
+/** So many calls wait at most for those before them to end. */
+const LATER_CALLS = 1000;
+
 interface LaterCall {
   block: ToolUseBlock;
   end: CallEnd | undefined;
@@ -21,7 +24,7 @@ export abstract class StepBuilder {
   readonly #tell: (body: EventBody) => void;
   #open: OpenStep | undefined;
   /** Calls that were asked for while those before them still ran. */
-  #later: LaterCall[] = [];
+  #later = new Map<string, LaterCall>();
   /** Why calls were denied, by their ids. */
   readonly #reasons = new Map<string, string>();
 
@@ -94,8 +97,9 @@ export abstract class StepBuilder {
   call(id: string, name: string, input: unknown): void {
     const block = callBlock(id, name, input);
     if (this.#knows(id)) return;
+    if (this.#later.size >= LATER_CALLS) this.endStep();
     if (this.hasOpenCalls) {
-      this.#later.push({ block, end: undefined });
+      this.#later.set(id, { block, end: undefined });
       return;
     }
     this.block(block);
@@ -148,7 +152,7 @@ export abstract class StepBuilder {
       this.record();
       this.startCalls();
     }
-    const later = this.#later.find(({ block }) => block.id === id);
+    const later = this.#later.get(id);
     if (later) later.end ??= end;
     if (later) return true;
     if (!this.#open?.calls?.isOpen(id)) return false;
@@ -202,7 +206,7 @@ export abstract class StepBuilder {
   #knows(id: string): boolean {
     const open = this.#open;
     if (open?.blocks.has(id) || open?.calls?.has(id)) return true;
-    return this.#later.some(({ block }) => block.id === id);
+    return this.#later.has(id);
   }
 
   #openIds(): string[] {
@@ -235,9 +239,9 @@ export abstract class StepBuilder {
 
   /** Calls that had to wait make the next step; some of them may have ended meanwhile. */
   #beginLater(): void {
-    if (this.hasOpenCalls || this.#later.length === 0) return;
-    const later = this.#later;
-    this.#later = [];
+    if (this.hasOpenCalls || this.#later.size === 0) return;
+    const later = [...this.#later.values()];
+    this.#later = new Map();
     for (const { block } of later) this.block(block);
     this.record();
     this.startCalls();

@@ -208,6 +208,28 @@ describe("a line that is nested too deeply to be written again", () => {
   });
 });
 
+describe("calls without number", () => {
+  it.each([
+    [
+      "codex",
+      (id: number) => ({
+        type: "item.started",
+        item: { id: `i${id}`, type: "command_execution", command: "x" },
+      }),
+    ],
+    ["gemini", (id: number) => ({ type: "tool_use", tool_name: "x", tool_id: `i${id}`, parameters: {} })],
+  ] as const)(
+    "of %s that never end are closed all the same, in time that grows with their number",
+    async (agent, line) => {
+      const [first = ""] = fixture(`${agent}-hello`).split("\n");
+      const flood = Array.from({ length: 20_000 }, (_, id) => JSON.stringify(line(id)));
+      const items = await itemsOf([[first, ...flood].join("\n")], agent);
+      expect(items.filter(({ type }) => type === "tool_end")).toHaveLength(agent === "codex" ? 20_000 : 0);
+      expect(faultsOf(linesOf(items))).toEqual([]);
+    },
+  );
+});
+
 describe("memory", () => {
   it("is that of one message at most: one without end is given up", async () => {
     const piece = "x".repeat(1024 * 1024);
