@@ -17,7 +17,7 @@ const REMARKS: Record<DialectName, Record<string, string>> = {
       "the end of the run: totals as it states them, denials, `error` also where `subtype` is `success` and `is_error` true. Costs and `structured_output` are lost",
     "system/api_retry": "the deltas of the attempt are void",
     "system/permission_denied": "and the end of the call says `denied`",
-    tool_progress: "a call still runs",
+    tool_progress: "a call still runs, hence the message that asks for it is complete",
     "system/informational": "in words",
     "system/compact_boundary": "in words",
     "system/local_command_output": "in words",

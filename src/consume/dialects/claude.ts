@@ -103,7 +103,9 @@ export class ClaudeDialect extends MessagesDialect {
     run.notice(`${textOf(line, "tool_name") ?? "a call"}: ${message}`, "warning", "permission_denied");
   }
 
+  /** A call runs, hence the message that asks for it is complete. */
   #progress(line: Fields, run: RunBuilder): void {
+    if (run.asksFor(textOf(line, "tool_use_id") ?? "")) this.complete(run);
     const seconds = line["elapsed_time_seconds"];
     run.heartbeat("tool", typeof seconds === "number" ? (countOf({ ms: 1000 * seconds }, "ms") ?? 0) : 0);
   }

@@ -186,7 +186,7 @@ describe("the end", () => {
     expect(resultsOf(await itemsOf([""], "codex"))).toMatchObject([{ synthetic: true, turns: 0 }]);
   });
 
-  it("CO-03: an error behind which nothing comes is why nothing comes", async () => {
+  it("of a run whose last line is an error is that error", async () => {
     const lines = fixture("codex-events").trimEnd().split("\n").slice(0, -1);
     expect(resultsOf(await itemsOf([lines.join("\n")])).at(-1)).toMatchObject({
       synthetic: true,
