@@ -1,4 +1,4 @@
-import type { ContentBlock } from "../../protocol/content.ts";
+import type { ContentBlock, Usage } from "../../protocol/content.ts";
 import { messageBlock } from "./blocks.ts";
 import { summaryOf } from "./calls.ts";
 import type { Handler } from "./dialect.ts";
@@ -19,6 +19,8 @@ export class MessagesReader {
   readonly #isSplit: boolean;
   /** What is known of the message that is being written. */
   #facts: RecordFacts = {};
+  /** Its tokens as they were when it began. */
+  #startUsage: Usage | null = null;
   #lastText = "";
   /** Whether a block of it has come whole. */
   #isWhole = false;
@@ -60,6 +62,9 @@ export class MessagesReader {
         // One that has not come whole is no message yet, and may never be: the call may be tried again.
         if (this.#isWhole) this.complete(run);
         return;
+      case "error":
+        run.notice(`stream_event: ${textOf(objectOf(event, "error"), "message") ?? "error"}`, "warning");
+        return;
       default:
         return;
     }
@@ -68,7 +73,8 @@ export class MessagesReader {
   /** A message, or a block of it. */
   assistant(message: Fields, run: RunBuilder, requestId: string | null): void {
     const id = wordOf(message, "id");
-    const isAnother = this.#facts.id !== undefined && id !== this.#facts.id;
+    const known = this.#facts.id ?? null;
+    const isAnother = known !== null && id !== null && id !== known;
     if (isAnother && !this.#isSplit) this.complete(run);
     const stopReason = stopReasonOf(message);
     const isFinal = stopReason !== null || this.#isSplit;
@@ -98,6 +104,7 @@ export class MessagesReader {
   /** The model call has failed: nothing of it is a message. */
   drop(): void {
     this.#facts = {};
+    this.#startUsage = null;
     this.#lastText = "";
     this.#isWhole = false;
   }
@@ -120,7 +127,8 @@ export class MessagesReader {
       run.retry({ maxAttempts: null, delayMs: null, error });
     }
     this.drop();
-    this.#facts = { id: wordOf(message, "id"), usage: usageOf(objectOf(message, "usage")) };
+    this.#facts = { id: wordOf(message, "id") };
+    this.#startUsage = usageOf(objectOf(message, "usage"));
     const model = wordOf(message, "model");
     if (model !== null) this.#facts.model = model;
     run.beginStep();
@@ -148,8 +156,7 @@ export class MessagesReader {
   /** The end of a message tells why, and how many tokens it took in all. */
   #learn(delta: Fields | undefined, usage: Fields | undefined): void {
     this.#facts.stopReason = stopReasonOf(delta) ?? this.#facts.stopReason;
-    const started = this.#facts.usage;
-    if (usage && started !== undefined) this.#facts.usage = usageOf({ ...started, ...usage });
+    if (usage) this.#facts.usage = usageOf({ ...this.#startUsage, ...usage });
   }
 }
 
