@@ -170,6 +170,41 @@ describe("retries", () => {
   });
 });
 
+describe("two sessions in one stream", () => {
+  const hello = fixture("claude-hello").trimEnd().split("\n");
+  const other = fixture("claude-tools")
+    .replaceAll(/"session_id":"[^"]*"/g, '"session_id":"other"')
+    .trimEnd()
+    .split("\n");
+
+  it("one behind the other are two runs, each with its own numbers", async () => {
+    const items = await itemsOf([[...hello, ...other].join("\n")]);
+    expect(resultsOf(items)).toMatchObject([
+      { session_id: "00000000-0000-4000-8000-000000000001", status: "ok", synthetic: false },
+      { session_id: "other", status: "ok", text: "All steps are done.", synthetic: false },
+    ]);
+    const begins = items.filter((item) => item.type === "init").map(({ seq, resumed }) => ({ seq, resumed }));
+    expect(begins).toEqual([
+      { seq: 1, resumed: false },
+      { seq: 1, resumed: false },
+    ]);
+  });
+
+  it("mixed: the later one breaks off the earlier one, whose further lines are handed on as they are", async () => {
+    const mixed = other.flatMap((line, at) => [...hello.slice(at, at + 1), line]);
+    const items = await itemsOf([mixed.join("\n")]);
+    expect(resultsOf(items)).toMatchObject([
+      { status: "error", synthetic: true, error: { code: "stream_interrupted" } },
+      { session_id: "other", status: "ok", text: "All steps are done." },
+    ]);
+    const strangers = items.filter((item) => item.type === "unknown");
+    expect(strangers).toHaveLength(hello.length - 1);
+    expect(strangers.every(({ raw, dialect }) => raw["session_id"] !== "other" && dialect === "claude")).toBe(
+      true,
+    );
+  });
+});
+
 describe("the end", () => {
   it.each(["claude", "codex", "gemini", "qwen", "opencode", "pi"] as const)(
     "of %s is missed when it is missing",
