@@ -8,6 +8,7 @@ import type { EventBody } from "../protocol/event.ts";
 import { AgentError, toErrorInfo, type ErrorInfo } from "../protocol/errors.ts";
 import { exitCodeOf, statusOf } from "../protocol/exit-codes.ts";
 import type { SignalName } from "../protocol/words.ts";
+import { systemClock } from "../tools/clock.ts";
 import { ActiveClock } from "./active-clock.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { debugEvent } from "./debug-log.ts";
@@ -27,6 +28,9 @@ import { settingsOf, type RunControl, type RunSettings } from "./settings.ts";
 import { Tally } from "./tally.ts";
 import { doneOrUnwound } from "./unwind.ts";
 import { Workshop, type Closing } from "./workshop.ts";
+
+/** By then the first request has left, in ms. */
+const REQUEST_MS = 50;
 
 /** What there is to clear up after a run that called no tool. */
 const NO_CALLS: Closing = { childrenLeft: [], notices: [] };
@@ -123,6 +127,7 @@ class Run {
     // The first lines leave before the loading of what follows keeps the event loop busy.
     await new Promise((resolve) => setImmediate(resolve));
     const turns = doneOrUnwound(this.#turns(), this.#host.cancellation.signal);
+    await this.#requestFirst(turns);
     const { session, cwd, model, keepChildren } = this.#options;
     // Where processes may outlive the run, nobody else is to end them.
     const process_mark = keepChildren ? null : this.#workshop.context.processMark;
@@ -145,6 +150,14 @@ class Run {
       aside: (line) => this.#window.pushAside(line),
       roomForAsides: () => this.#window.roomForAsides(this.#host.cancellation.signal),
     });
+  }
+
+  /** The answer is what is waited for; whoever wants to ask the run can wait a moment, unless he was promised not to. */
+  async #requestFirst(turns: Promise<void>): Promise<void> {
+    if (this.#host.onServing) return;
+    const over = new AbortController();
+    await Promise.race([turns, systemClock.sleep(REQUEST_MS, over.signal)]);
+    over.abort();
   }
 
   async #serve(): Promise<void> {
