@@ -8,14 +8,13 @@ import type { EventBody } from "../protocol/event.ts";
 import { AgentError, toErrorInfo, type ErrorInfo } from "../protocol/errors.ts";
 import { exitCodeOf, statusOf } from "../protocol/exit-codes.ts";
 import type { SignalName } from "../protocol/words.ts";
-import { systemClock } from "../tools/clock.ts";
 import { ActiveClock } from "./active-clock.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { debugEvent } from "./debug-log.ts";
 import { TimelessClock } from "./deterministic.ts";
 import { initOf } from "./first-line.ts";
 import { Heartbeat } from "./heartbeat.ts";
-import { readInstructions, type Instructions } from "./instructions.ts";
+import { instructionsNotice, readInstructions, type Instructions } from "./instructions.ts";
 import type { RunOptions } from "./options.ts";
 import { mayWait } from "./may-wait.ts";
 import { drainOrGiveUp, Output, outputError } from "./output.ts";
@@ -26,7 +25,7 @@ import { Interrupt } from "./interrupt.ts";
 import { PromptQueue } from "./prompt-queue.ts";
 import { settingsOf, type RunControl, type RunSettings } from "./settings.ts";
 import { Tally } from "./tally.ts";
-import { doneOrUnwound } from "./unwind.ts";
+import { doneOrAfter, doneOrUnwound } from "./unwind.ts";
 import { Workshop, type Closing } from "./workshop.ts";
 
 /** By then the first request has left, in ms. */
@@ -127,7 +126,8 @@ class Run {
     // The first lines leave before the loading of what follows keeps the event loop busy.
     await new Promise((resolve) => setImmediate(resolve));
     const turns = doneOrUnwound(this.#turns(), this.#host.cancellation.signal);
-    await this.#requestFirst(turns);
+    // The answer is what is waited for; who wants to ask the run can wait a moment, unless he was promised not to.
+    if (!this.#host.onServing) await doneOrAfter(turns, REQUEST_MS);
     const { session, cwd, model, keepChildren } = this.#options;
     // Where processes may outlive the run, nobody else is to end them.
     const process_mark = keepChildren ? null : this.#workshop.context.processMark;
@@ -150,14 +150,6 @@ class Run {
       aside: (line) => this.#window.pushAside(line),
       roomForAsides: () => this.#window.roomForAsides(this.#host.cancellation.signal),
     });
-  }
-
-  /** The answer is what is waited for; whoever wants to ask the run can wait a moment, unless he was promised not to. */
-  async #requestFirst(turns: Promise<void>): Promise<void> {
-    if (this.#host.onServing) return;
-    const over = new AbortController();
-    await Promise.race([turns, systemClock.sleep(REQUEST_MS, over.signal)]);
-    over.abort();
   }
 
   async #serve(): Promise<void> {
@@ -209,10 +201,7 @@ class Run {
   #instructions(): Instructions[] {
     if (this.#options.bare) return [];
     const files = readInstructions(this.#options.cwd);
-    if (files.length === 0) return files;
-    const names = files.map(({ path, truncated }) => (truncated ? `${path} (its first 64 KiB)` : path));
-    const message = `the model was given ${names.join(", ")}; --bare leaves it out`;
-    this.#emit({ type: "notice", level: "info", code: "instructions_used", message });
+    if (files.length > 0) this.#emit(instructionsNotice(files));
     return files;
   }
 
