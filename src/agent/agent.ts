@@ -9,7 +9,7 @@ import type { Conversation } from "./conversation.ts";
 import { checkBudget, checkSteps, type Limits } from "./limits.ts";
 import { linkAbort } from "./linked-abort.ts";
 import { callModel, type Batch, type ModelCall, type ModelCallTimes } from "./model-call.ts";
-import { runToolCalls, skipToolCalls, type ToolRunner } from "./tool-calls.ts";
+import type { ToolRunner } from "./tool-calls.ts";
 import { UsageTotal } from "../protocol/usage.ts";
 
 export interface AgentOptions {
@@ -252,6 +252,8 @@ export class Agent {
           usage: this.#runUsage,
           limits,
         });
+    // Loaded when there are calls: the first request does not wait for it.
+    const { runToolCalls, skipToolCalls } = await import("./tool-calls.ts");
     const events = stop
       ? skipToolCalls(step, calls, stop.message)
       : runToolCalls(step, calls, runner, state.controller);

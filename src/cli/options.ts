@@ -5,14 +5,13 @@ import type { RunOptions } from "../run/options.ts";
 import { isToolName, TOOL_NAMES, type ToolName } from "../tools/registry.ts";
 import type { RunFlags } from "./flags.ts";
 import type { Prompts } from "./prompt.ts";
-import { parseRules, ruleNotices } from "../run/rules.ts";
 import type { OpenSession } from "../run/session.ts";
 import { chooseProvider, type NamedProvider } from "./provider.ts";
 import { textFile } from "./text-file.ts";
 import { splitList } from "./values.ts";
 
 /** Everything about a run but its session and its prompts. */
-export type CheckedOptions = Omit<RunOptions, "session" | "prompts" | "notices">;
+export type CheckedOptions = Omit<RunOptions, "session" | "prompts">;
 
 /**
  * Looks at all flags and the environment together.
@@ -26,6 +25,8 @@ export async function checkOptions(
 ): Promise<CheckedOptions> {
   const cwd = realFolder(flags.cwd ?? ".", "--cwd");
   const { provider, model } = await chooseProvider(flags, env);
+  const tools = toolNames(flags.tools);
+  const permissionMode = flags.dangerouslySkipPermissions ? "bypass" : (flags.permissionMode ?? "default");
   return {
     provider,
     model,
@@ -38,10 +39,9 @@ export async function checkOptions(
       flags.appendSystemPrompt,
       flags.appendSystemPromptFile,
     ),
-    tools: toolNames(flags.tools),
-    allow: (flags.allowedTools ?? []).flatMap((list) => parseRules(list, cwd)),
-    deny: (flags.disallowedTools ?? []).flatMap((list) => parseRules(list, cwd)),
-    permissionMode: flags.dangerouslySkipPermissions ? "bypass" : (flags.permissionMode ?? "default"),
+    tools,
+    ...(await readRules(flags, { cwd, permissionMode, tools })),
+    permissionMode,
     cwd,
     addDirs: (flags.addDir ?? []).map((path) => realFolder(path, "--add-dir", cwd)),
     secretFolders: stateFolder === undefined ? [] : [stateFolder],
@@ -79,7 +79,7 @@ export function complete(
     ask,
     session,
     prompts,
-    notices: [...ofSession, ...notices, ...ruleNotices(options)],
+    notices: [...ofSession, ...notices, ...options.notices],
   };
   if (options.debug) debugRun(options.debug, whole);
   return whole;
@@ -94,6 +94,18 @@ function budgetUsd({ maxBudgetUsd }: RunFlags, { name }: NamedProvider): number 
     );
   }
   return maxBudgetUsd;
+}
+
+/** What reads rules is loaded only where there are any. */
+async function readRules(
+  { allowedTools = [], disallowedTools = [] }: RunFlags,
+  decided: Pick<RunOptions, "cwd" | "permissionMode" | "tools">,
+): Promise<Pick<RunOptions, "allow" | "deny" | "notices">> {
+  if (allowedTools.length + disallowedTools.length === 0) return { allow: [], deny: [], notices: [] };
+  const { parseRules, ruleNotices } = await import("../run/rules.ts");
+  const allow = allowedTools.flatMap((list) => parseRules(list, decided.cwd));
+  const deny = disallowedTools.flatMap((list) => parseRules(list, decided.cwd));
+  return { allow, deny, notices: ruleNotices({ ...decided, allow }) };
 }
 
 function toolNames(lists: string[] | undefined): ToolName[] {

@@ -82,8 +82,8 @@ async function openRecording(
 function toolLoader(tools: RunOptions["tools"]): () => Promise<readonly Tool[]> {
   let loading: Promise<readonly Tool[]> | undefined;
   const load = () => (loading ??= loadOffered(tools));
-  // A failure is met again, and told, by whoever needs the tools.
-  const loadAhead = () => void load().catch(() => undefined);
+  // A failure is met again, and told, by whoever needs them.
+  const loadAhead = () => void Promise.all([load(), import("../agent/tool-calls.ts")]).catch(() => undefined);
   setTimeout(loadAhead, AHEAD_MS).unref();
   return load;
 }

@@ -1,6 +1,5 @@
 import { createAnthropicClient } from "../model/anthropic/client.ts";
 import type { ModelClient } from "../model/client.ts";
-import { createScriptedClient } from "../model/scripted/client.ts";
 import type { DebugLog } from "./debug-log.ts";
 import type { ProviderOptions } from "./options.ts";
 import { VERSION } from "./version.ts";
@@ -36,8 +35,10 @@ export async function createClient(
       await client.preload();
       return client;
     }
-    case "fake":
+    case "fake": {
+      const { createScriptedClient } = await import("../model/scripted/client.ts");
       return createScriptedClient(provider.script, { speed: provider.speed });
+    }
     case "own":
       return provider.client;
     default:

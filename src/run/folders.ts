@@ -1,5 +1,5 @@
 import { realpathSync, statSync } from "node:fs";
-import { isAbsolute, resolve } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { AgentError } from "../protocol/errors.ts";
 
 // Synchronous, as everything before the first line: fs/promises costs 2 ms of every start.
@@ -29,5 +29,17 @@ export function workingFolder(): string {
     return realpathSync(process.cwd());
   } catch {
     throw new AgentError("config", "the working folder is gone or closed to this user; go to another one");
+  }
+}
+
+/** A path with its links resolved, those parts at least that exist. */
+export function realAsFarAsItExists(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path
+      ? path
+      : join(realAsFarAsItExists(parent), path.slice(parent.length).replace(/^\//, ""));
   }
 }

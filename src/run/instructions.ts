@@ -1,3 +1,4 @@
+import type { EventBodyOf } from "../protocol/event.ts";
 import { closeSync, existsSync, fstatSync, openSync, readSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -54,4 +55,11 @@ function readOne(path: string, root: string): Instructions | undefined {
   } finally {
     if (fd !== undefined) closeSync(fd);
   }
+}
+
+/** What is said of them, since they steer the model. */
+export function instructionsNotice(files: readonly Instructions[]): EventBodyOf<"notice"> {
+  const names = files.map(({ path, truncated }) => (truncated ? `${path} (its first 64 KiB)` : path));
+  const message = `the model was given ${names.join(", ")}; --bare leaves it out`;
+  return { type: "notice", level: "info", code: "instructions_used", message };
 }

@@ -1,10 +1,10 @@
-import { realpathSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { broadRuleNotices } from "../agent/broad-rules.ts";
 import { commandPattern } from "../agent/command-rules.ts";
 import type { Rule, RuleMatch } from "../agent/rules.ts";
 import { NotUnderstood } from "../agent/shell-words.ts";
 import { AgentError } from "../protocol/errors.ts";
+import { realAsFarAsItExists } from "./folders.ts";
 import type { RunOptions } from "./options.ts";
 import { wordDistance } from "./word-distance.ts";
 
@@ -83,18 +83,6 @@ export function ruleNotices({
 }: Pick<RunOptions, "permissionMode" | "tools" | "allow">): RunOptions["notices"] {
   const decide = permissionMode === "default" || permissionMode === "accept-edits";
   return decide && tools.includes("Bash") ? broadRuleNotices(allow) : [];
-}
-
-/** A path with its links resolved, those parts at least that exist. */
-export function realAsFarAsItExists(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    const parent = dirname(path);
-    return parent === path
-      ? path
-      : join(realAsFarAsItExists(parent), path.slice(parent.length).replace(/^\//, ""));
-  }
 }
 
 function ruleError(text: string, why: string): AgentError {

@@ -14,7 +14,7 @@ import { debugEvent } from "./debug-log.ts";
 import { TimelessClock } from "./deterministic.ts";
 import { initOf } from "./first-line.ts";
 import { Heartbeat } from "./heartbeat.ts";
-import { readInstructions, type Instructions } from "./instructions.ts";
+import { instructionsNotice, readInstructions, type Instructions } from "./instructions.ts";
 import type { RunOptions } from "./options.ts";
 import { mayWait } from "./may-wait.ts";
 import { drainOrGiveUp, Output, outputError } from "./output.ts";
@@ -25,8 +25,11 @@ import { Interrupt } from "./interrupt.ts";
 import { PromptQueue } from "./prompt-queue.ts";
 import { settingsOf, type RunControl, type RunSettings } from "./settings.ts";
 import { Tally } from "./tally.ts";
-import { doneOrUnwound } from "./unwind.ts";
+import { doneOrAfter, doneOrUnwound } from "./unwind.ts";
 import { Workshop, type Closing } from "./workshop.ts";
+
+/** By then the first request has left, in ms. */
+const REQUEST_MS = 50;
 
 /** What there is to clear up after a run that called no tool. */
 const NO_CALLS: Closing = { childrenLeft: [], notices: [] };
@@ -123,6 +126,8 @@ class Run {
     // The first lines leave before the loading of what follows keeps the event loop busy.
     await new Promise((resolve) => setImmediate(resolve));
     const turns = doneOrUnwound(this.#turns(), this.#host.cancellation.signal);
+    // The answer is what is waited for; who wants to ask the run can wait a moment, unless he was promised not to.
+    if (!this.#host.onServing) await doneOrAfter(turns, REQUEST_MS);
     const { session, cwd, model, keepChildren } = this.#options;
     // Where processes may outlive the run, nobody else is to end them.
     const process_mark = keepChildren ? null : this.#workshop.context.processMark;
@@ -196,10 +201,7 @@ class Run {
   #instructions(): Instructions[] {
     if (this.#options.bare) return [];
     const files = readInstructions(this.#options.cwd);
-    if (files.length === 0) return files;
-    const names = files.map(({ path, truncated }) => (truncated ? `${path} (its first 64 KiB)` : path));
-    const message = `the model was given ${names.join(", ")}; --bare leaves it out`;
-    this.#emit({ type: "notice", level: "info", code: "instructions_used", message });
+    if (files.length > 0) this.#emit(instructionsNotice(files));
     return files;
   }
 

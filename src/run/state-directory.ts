@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { realAsFarAsItExists } from "./rules.ts";
+import { realAsFarAsItExists } from "./folders.ts";
 
 /**
  * The folder where linefeed keeps what outlives a run, absolute with links resolved: `linefeed` in

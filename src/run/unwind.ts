@@ -16,3 +16,13 @@ export async function doneOrUnwound(turns: Promise<void>, signal: AbortSignal): 
   signal.removeEventListener("abort", startTimer);
   clearTimeout(timer);
 }
+
+/** Waits for the turns, but for so many ms at most. */
+export async function doneOrAfter(turns: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const after = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([turns, after]);
+  clearTimeout(timer);
+}
