@@ -129,6 +129,14 @@ describe("check", () => {
     expect(run.code).toBe(0);
   });
 
+  it("FR-12: reports what it quotes of a bad line on one line, whoever splits it", async () => {
+    const run = await runCli(["check", "--output-format", "json"], {
+      stdin: "oops \u2028 \u0085 \ufeff x\n",
+    });
+    expect(text(run)).not.toMatch(/[\u0085\u2028\ufeff]/);
+    expect(text(run)).toContain("oops \\u2028");
+  });
+
   it("finds an empty stream", async () => {
     expect((await runCli(["check"])).code).toBe(1);
   });

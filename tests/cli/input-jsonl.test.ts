@@ -163,7 +163,7 @@ describe("a line that is no prompt", () => {
   it.each([
     [["-p", "hi", "--no-stdin"], "--no-stdin forbids"],
     [["-p", " "], "blank"],
-    [["--input-format", "stream-json"], "stream-json is not part of this version"],
+    [["--input-format", "stream-json"], "needs --output-format stream-json"],
     [["--input-format", "json"], "text, jsonl"],
   ])("%j is refused before anything is read", async (args, named) => {
     const run = await runCli([...JSONL, ...args, "--fake", answers()], { stdin: user("a") });

@@ -3,6 +3,7 @@ import type { EventSource } from "../../consume/index.ts";
 import type { LineFault } from "../../consume/line-rules.ts";
 import { chunksOf } from "../../consume/source.ts";
 import { StreamCheck } from "../../consume/stream-check.ts";
+import { encodeJson } from "../../emit/encode.ts";
 import { parseWord } from "../values.ts";
 import { newCommand, type CommandAction } from "./command.ts";
 import { openInput } from "./input.ts";
@@ -118,7 +119,7 @@ class JsonReport implements Report {
       fault_count: faults,
       faults: this.#faults,
     };
-    await this.#write(`${JSON.stringify(report)}\n`);
+    await this.#write(`${encodeJson(report)}\n`);
   }
 }
 
