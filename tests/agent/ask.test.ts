@@ -26,6 +26,7 @@ async function turn({ ask, policy = policyOf({}), calls = [call("ls", { n: 1 })]
   const ran: unknown[] = [];
   const tool = testTool(
     "ls",
+    // oxlint-disable-next-line require-yield -- it has no live output
     async function* (input) {
       ran.push(input);
       return okResult("done");

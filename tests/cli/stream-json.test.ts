@@ -56,11 +56,36 @@ describe("a run in stream-json", () => {
 
   it("takes the flags of the Agent SDKs, and tells of those that it has not", async () => {
     const run = await client([
-      ...["--fallback-model=other", "--max-turns=5", "--max-budget-usd", "5", "--effort", "high"],
-      ...["--thinking=disabled", "--permission-mode", "acceptEdits", "--setting-sources=", "--tools=default"],
-      ...["--strict-mcp-config", "--settings", "{}", "--include-hook-events", "--no-session-persistence", ""],
-      ...["--disallowedTools=WebSearch", "--allowedTools", "Read", "--agents", "{}", "--model", "some-model"],
-      ...["--never-heard-of", "it", "-p", "hi", "--fake", scriptFile(["Hello."])],
+      "--fallback-model=other",
+      "--max-turns=5",
+      "--max-budget-usd",
+      "5",
+      "--effort",
+      "high",
+      "--thinking=disabled",
+      "--permission-mode",
+      "acceptEdits",
+      "--setting-sources=",
+      "--tools=default",
+      "--strict-mcp-config",
+      "--settings",
+      "{}",
+      "--include-hook-events",
+      "--no-session-persistence",
+      "",
+      "--disallowedTools=WebSearch",
+      "--allowedTools",
+      "Read",
+      "--agents",
+      "{}",
+      "--model",
+      "some-model",
+      "--never-heard-of",
+      "it",
+      "-p",
+      "hi",
+      "--fake",
+      scriptFile(["Hello."]),
     ]);
     expect(run.code).toBe(0);
     expect(run.lines[0]).toMatchObject({ model: "some-model", permissionMode: "acceptEdits" });
@@ -85,8 +110,14 @@ describe("a run in stream-json", () => {
 
   it("EX-02: a limit has its subtype, its error and exit code 1", async () => {
     const steps = await client([
-      ...["-p", "x", "--fake", scriptFile([bash("echo 1"), bash("echo 2")]), "--max-turns", "1"],
-      ...["--permission-mode", "bypassPermissions"],
+      "-p",
+      "x",
+      "--fake",
+      scriptFile([bash("echo 1"), bash("echo 2")]),
+      "--max-turns",
+      "1",
+      "--permission-mode",
+      "bypassPermissions",
     ]);
     expect(steps.last).toMatchObject({ subtype: "error_max_turns", is_error: true });
     expect(steps.last?.errors).toHaveLength(1);
@@ -117,7 +148,12 @@ describe("a run in stream-json", () => {
 
   it("partial messages are those of the message, arguments of calls included", async () => {
     const run = await client([
-      ...["-p", "x", "--fake", scriptFile(TOOLS), "--include-partial-messages", "--allowedTools=Bash"],
+      "-p",
+      "x",
+      "--fake",
+      scriptFile(TOOLS),
+      "--include-partial-messages",
+      "--allowedTools=Bash",
     ]);
     const deltas = run.lines.flatMap(({ event, type }) =>
       type === "stream_event" && event.delta ? [event.delta] : [],

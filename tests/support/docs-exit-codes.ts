@@ -22,7 +22,7 @@ const HEAD = `<!-- Made from src/protocol/exit-codes.ts by \`npx vitest run test
 
 # Exit codes
 
-The exit code of the process is the \`exit_code\` of the last line, always. In a shell, \`$?\` shows it; the \`error\` of
+The exit code of the process is the \`exit_code\` of the last line, always (but in \`stream-json\`, see below). In a shell, \`$?\` shows it; the \`error\` of
 the last line says what happened, and [events.md](events.md#error-codes) lists the codes.
 
 `;
@@ -37,5 +37,7 @@ const TAIL = `
   too. The shell shows 128 + the signal's number; a program that waits for it sees the signal.
 - **141** is what a shell shows for a program that wrote to a closed pipe. In \`linefeed … | head -1\` it is the code of
   linefeed, seen in \`\${PIPESTATUS[0]}\` or with \`set -o pipefail\`.
+- With \`--output-format stream-json\` the process ends with 0 or 1, by the last \`result\`, as its readers expect
+  ([stream-json.md](stream-json.md#exit-codes)); the session's log keeps the code of this table.
 - Without a last line (SIGKILL, out of memory) the code is that of the system: 137, 134.
 `;

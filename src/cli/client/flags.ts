@@ -1,6 +1,8 @@
 import { AgentError } from "../../protocol/errors.ts";
+import type { PermissionMode } from "../../protocol/words.ts";
 import { EFFORTS } from "../run-options.ts";
 import type { Draft } from "./command-line.ts";
+import { CLIENT_MODES } from "./modes.ts";
 import { allowRules, denyRules, toolNames } from "./rules.ts";
 import { isEmpty, isRecord, parseConfig } from "./config.ts";
 import { readSettings } from "./settings.ts";
@@ -12,16 +14,11 @@ export interface ClientFlag {
   read(draft: Draft, values: readonly string[], name: string): void;
 }
 
-const MODES: Record<string, string> = {
-  default: "default",
-  plan: "plan",
-  acceptEdits: "accept-edits",
+/** The names of clients, and ours. */
+const MODES: Record<string, PermissionMode> = {
+  ...CLIENT_MODES,
   "accept-edits": "accept-edits",
-  bypassPermissions: "bypass",
   bypass: "bypass",
-  // Nobody is asked, and what nothing allows is denied: that is our default without a client to ask.
-  dontAsk: "default",
-  auto: "default",
 };
 /** Modes whose names our own words do not give back. */
 const LOSSY_MODES = ["dontAsk", "auto"];
@@ -165,7 +162,7 @@ export const CLIENT_FLAGS: Readonly<Record<string, ClientFlag>> = {
 export function setMode({ argv, settings, warnings }: Draft, word: string): void {
   const mode = Object.hasOwn(MODES, word) ? MODES[word] : undefined;
   if (mode === undefined) {
-    const known = "default, acceptEdits, plan, bypassPermissions, dontAsk, auto";
+    const known = Object.keys(CLIENT_MODES).join(", ");
     throw new AgentError("usage", `--permission-mode "${word}": choose one of ${known}`);
   }
   argv.push(`--permission-mode=${mode}`);

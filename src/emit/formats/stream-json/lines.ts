@@ -22,7 +22,7 @@ export interface TurnSettings {
 /** The model of an assistant message that no model has written. */
 const NO_MODEL = "<synthetic>";
 
-const CLIENT_MODES: Record<PermissionMode, string> = {
+const MODE_NAMES: Record<PermissionMode, string> = {
   default: "default",
   plan: "plan",
   "accept-edits": "acceptEdits",
@@ -31,7 +31,7 @@ const CLIENT_MODES: Record<PermissionMode, string> = {
 
 export function firstOfTurn(init: EventOf<"init">, settings: Readonly<TurnSettings>): Line {
   const { model = init.model ?? "" } = settings;
-  const { permissionMode = CLIENT_MODES[init.permission_mode ?? "default"] } = settings;
+  const { permissionMode = MODE_NAMES[init.permission_mode ?? "default"] } = settings;
   return {
     type: "system",
     subtype: "init",
