@@ -5,22 +5,23 @@ import type { LinefeedEvent } from "../../src/protocol/event.ts";
 import { CLI, cleanEnv, type CliOptions } from "./cli.ts";
 import { parseLines } from "./lint.ts";
 
-export class Conversation {
+/** The command with both ends open. */
+export class Program {
   readonly child: ChildProcess;
   readonly #chunks: Buffer[] = [];
+  readonly #errors: Buffer[] = [];
   readonly #ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
-  #text = "";
   #wake: (() => void)[] = [];
 
-  constructor(args: readonly string[], { env }: Pick<CliOptions, "env"> = {}) {
-    this.child = spawn(process.execPath, [CLI, ...args, "--json"], { env: cleanEnv(env), stdio: "pipe" });
+  constructor(args: readonly string[], { env, cwd }: Pick<CliOptions, "env" | "cwd"> = {}) {
+    this.child = spawn(process.execPath, [CLI, ...args], { cwd, env: cleanEnv(env), stdio: "pipe" });
     onTestFinished(() => {
       this.child.kill("SIGKILL");
     });
     this.child.stdin?.on("error", () => undefined);
+    this.child.stderr?.on("data", (chunk: Buffer) => this.#errors.push(chunk));
     this.child.stdout?.on("data", (chunk: Buffer) => {
       this.#chunks.push(chunk);
-      this.#text += chunk.toString("latin1");
       this.#wakeAll();
     });
     this.#ended = new Promise((resolve) =>
@@ -35,19 +36,22 @@ export class Conversation {
     return Buffer.concat(this.#chunks);
   }
 
-  get events(): LinefeedEvent[] {
-    return parseLines(this.stdout);
+  get stderr(): string {
+    return Buffer.concat(this.#errors).toString("utf8");
   }
 
-  /** Writes a line as it is, or a prompt. */
+  /** Writes a line as it is, or an object as one. */
   say(line: string | object): void {
     this.child.stdin?.write(typeof line === "string" ? line : `${JSON.stringify(line)}\n`);
   }
 
-  /** Resolves when so many events of a type have come, whatever else comes. */
-  async until(type: LinefeedEvent["type"], count = 1): Promise<void> {
-    while (this.#text.split(`{"type":"${type}",`).length <= count) {
-      if (this.child.exitCode !== null) throw new Error(`the run ended without ${type}: ${this.#text}`);
+  /** Resolves with what is found in stdout, as soon as it is there. @param what for whoever waits in vain. */
+  async untilFound<Found>(find: (stdout: Buffer) => Found | undefined, what: string): Promise<Found> {
+    for (;;) {
+      const found = find(this.stdout);
+      if (found !== undefined) return found;
+      if (this.child.exitCode !== null)
+        throw new Error(`the run ended without ${what}: ${this.stdout.toString("utf8")} ${this.stderr}`);
       await new Promise<void>((resolve) => {
         this.#wake.push(resolve);
       });
@@ -68,6 +72,26 @@ export class Conversation {
     const wake = this.#wake;
     this.#wake = [];
     for (const resolve of wake) resolve();
+  }
+}
+
+/** Prompts as JSON lines, answered by events. */
+export class Conversation extends Program {
+  constructor(args: readonly string[], options: Pick<CliOptions, "env"> = {}) {
+    super([...args, "--json"], options);
+  }
+
+  get events(): LinefeedEvent[] {
+    return parseLines(this.stdout);
+  }
+
+  /** Resolves when so many events of a type have come, whatever else comes. */
+  async until(type: LinefeedEvent["type"], count = 1): Promise<void> {
+    const begin = `{"type":"${type}",`;
+    await this.untilFound(
+      (stdout) => stdout.toString("latin1").split(begin).length > count || undefined,
+      type,
+    );
   }
 }
 
