@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
 import type { Socket } from "node:net";
+import { wholeCharacters } from "./encode.ts";
 import { errnoOf, SinkError, type Sink } from "./sink.ts";
 
 /** After this many bytes that the system did not take at once, the reader's progress is looked at. */
@@ -208,12 +209,6 @@ function writePieces(
     offset = end;
   }
   return undefined;
-}
-
-/** `end`, or one further where it would cut a surrogate pair. */
-function wholeCharacters(text: string, end: number): number {
-  const unit = text.charCodeAt(end - 1);
-  return end < text.length && unit >= 0xd800 && unit <= 0xdbff ? end + 1 : end;
 }
 
 /** Writes until the system takes no more; returns how far it got. */

@@ -91,7 +91,8 @@ export class Accumulator {
   close(index: number): string | undefined {
     const block = this.#blocks[index];
     if (block === undefined || block.closed !== undefined) return undefined;
-    const written = block.joined.join("") + block.fragments.join("");
+    // In one go: what is put together of two is copied once more by whoever reads it.
+    const written = [...block.joined, ...block.fragments].join("");
     const given = written.trim() === "" ? givenInput(block.start) : undefined;
     block.text = given ?? written;
     block.closed = build(block, block.text);

@@ -1,4 +1,4 @@
-import { encode } from "../emit/encode.ts";
+import { encode, encodeInPieces, isLong } from "../emit/encode.ts";
 import type { Format, Tick } from "../emit/formats/format.ts";
 import { SinkError, type Sink } from "../emit/sink.ts";
 import type { Stamp } from "../emit/stamp.ts";
@@ -24,11 +24,10 @@ export interface OutputOptions {
   onFailure: (error: SinkError) => void;
 }
 
-/** Events that are printed together, and their lines. */
+/** Events that are printed together, and their lines, in pieces where they are long. */
 interface Batch {
-  bodies: EventBody[];
   events: LinefeedEvent[];
-  lines: string;
+  lines: Iterable<string>;
 }
 
 /** Takes events out of the window, stamps and encodes them, and writes them as fast as the reader reads. */
@@ -77,60 +76,68 @@ export class Output {
 
   async #drain(): Promise<void> {
     const { window } = this.#options;
-    for (let items = await window.take(); items; items = await window.take()) {
-      for (let begin = 0; begin < items.length;) {
-        const item = items[begin];
-        const batch = this.#encode(items, begin, WRITE_UNITS);
-        const text = item?.type === "aside" ? item.line : this.#textOf(this.#keep(batch));
-        if (text !== "") await this.#write(text);
-        begin += Math.max(1, batch.events.length);
+    for (let items = await window.take(); items; items = await window.take()) await this.#print(items);
+  }
+
+  async #print(items: readonly Printed[]): Promise<void> {
+    for (let begin = 0; begin < items.length;) {
+      const item = items[begin];
+      if (item?.type === "aside") {
+        await this.#write(item.line);
+        begin += 1;
+        continue;
       }
+      const batch = this.#encode(items, begin);
+      const failure = this.#keep(batch);
+      if (failure) return this.#print(withNotice(items.slice(begin), failure));
+      for (const text of this.#textOf(batch)) await this.#write(text);
+      begin += batch.events.length;
     }
   }
 
-  /** The lines of so many events that they have `units` UTF-16 code units, or a little more, up to a line that is none. */
-  #encode(items: readonly Printed[], begin: number, units: number): Batch {
-    const batch: Batch = { bodies: [], events: [], lines: "" };
-    for (let at = begin; at < items.length && batch.lines.length < units; at += 1) {
+  /** The next events, up to a line that is none: so many that their lines have {@link WRITE_UNITS} or a little more, or a long one. */
+  #encode(items: readonly Printed[], begin: number): Batch {
+    const events: LinefeedEvent[] = [];
+    let text = "";
+    for (let at = begin; at < items.length && text.length < WRITE_UNITS; at += 1) {
       const item = items[at];
-      if (!item || item.type === "aside") break;
+      if (!item || item.type === "aside" || (isLong(item) && at > begin)) break;
       const event = this.#options.stamp(item);
-      batch.bodies.push(item);
-      batch.events.push(event);
-      batch.lines += encode(event);
+      if (isLong(item)) return { events: [event], lines: encodeInPieces(event) };
+      events.push(event);
+      text += encode(event);
     }
-    return batch;
+    return { events, lines: [text] };
   }
 
   /**
    * Lines are kept before anybody sees them, so that a number never names two lines. Those that cannot be kept get their numbers
    * anew, behind the notice that says so: the last line of a run must stay the last.
    */
-  #keep(batch: Batch): Batch {
-    const { bodies } = batch;
-    if (!this.#log) return batch;
+  #keep({ events, lines }: Batch): EventBodyOf<"notice"> | undefined {
+    if (!this.#log) return undefined;
     try {
-      const isLast = bodies.at(-1)?.type === "result";
-      this.#log.append(batch.lines, isLast);
+      const isLast = events.at(-1)?.type === "result";
+      this.#log.append(lines, isLast);
       // Nothing follows; the session is free, however long a slow reader still takes.
       if (isLast) this.#log.close();
-      return batch;
+      return undefined;
     } catch (error) {
       if (!(error instanceof LogError)) throw error;
       this.#log = undefined;
-      this.#options.stamp.takeBack(bodies.length);
-      return this.#encode(withNotice(bodies, logUnavailable(error)), 0, Infinity);
+      this.#options.stamp.takeBack(events.length);
+      return logUnavailable(error);
     }
   }
 
-  #textOf({ events, lines }: Batch): string {
+  #textOf({ events, lines }: Batch): Iterable<string> {
     const { format } = this.#options;
-    return format.addsLines ? lines : events.map((event) => format.event(event) ?? "").join("");
+    return format.addsLines ? lines : [events.map((event) => format.event(event) ?? "").join("")];
   }
 
   async #write(text: string): Promise<void> {
     const { sink, clock } = this.#options;
-    if (this.#failure) return;
+    if (this.#failure || text === "") return;
     this.#writing = true;
     try {
       if (this.#ticked) {
@@ -185,8 +192,8 @@ export function logUnavailable({ message }: LogError): EventBodyOf<"notice"> {
 }
 
 /** Nothing stands before `init`. */
-function withNotice(bodies: readonly EventBody[], notice: EventBody): EventBody[] {
-  return bodies.toSpliced(bodies[0]?.type === "init" ? 1 : 0, 0, notice);
+function withNotice(items: readonly Printed[], notice: EventBody): Printed[] {
+  return items.toSpliced(items[0]?.type === "init" ? 1 : 0, 0, notice);
 }
 
 /**

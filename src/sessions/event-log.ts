@@ -44,7 +44,7 @@ export interface LogWriter {
    * After a failure the log ends with the last line that was appended before, as far as the system lets it be cut, and
    * nothing more can be appended. @throws LogError
    */
-  append(lines: string, durable: boolean): void;
+  append(lines: string | Iterable<string>, durable: boolean): void;
   /**
    * Lets others ask the writer something: `stop`, `send`. Until it is called, a request to a new session's writer waits.
    * @throws AgentError `usage` if another process writes to the session; another error where nobody can be let in, whose message says why.

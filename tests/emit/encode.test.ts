@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { encode, encodeJson } from "../../src/emit/encode.ts";
+import { encode, encodeInPieces, encodeJson, isLong } from "../../src/emit/encode.ts";
 import { createStamp } from "../../src/emit/stamp.ts";
 import type { LinefeedEvent } from "../../src/protocol/event.ts";
 
@@ -52,5 +52,57 @@ describe("encoding", () => {
     const back = JSON.parse(encode(event)) as LinefeedEvent & { input: object };
     expect(Object.keys(back.input)).toEqual(["__proto__", "constructor"]);
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+});
+
+describe("a line in pieces", () => {
+  const message = (text: string): LinefeedEvent =>
+    stamp({
+      type: "message",
+      turn: 1,
+      step: 1,
+      id: "m",
+      role: "assistant",
+      model: "x",
+      content: [
+        { type: "thinking", thinking: text },
+        { type: "text", text },
+        { type: "tool_use", id: "t", name: "Bash", input: { command: text, list: [1, null, "a", {}, []] } },
+      ],
+      stop_reason: null,
+      usage: null,
+      request_id: null,
+    });
+
+  it("is the line, whatever it holds and wherever it is cut", () => {
+    const units = fc.constantFrom(
+      "a",
+      "\u2028",
+      "\ud83d",
+      "\ude00",
+      "\u{1f600}",
+      '"',
+      "\\",
+      "\n",
+      "\ufeff",
+      "é",
+    );
+    fc.assert(
+      fc.property(fc.array(units, { minLength: 1, maxLength: 12 }), fc.nat({ max: 9 }), (some, shift) => {
+        const text = "x".repeat(shift) + some.join("").repeat(Math.ceil(140_000 / some.length));
+        const event = message(text);
+        expect(isLong(event)).toBe(true);
+        const pieces = [...encodeInPieces(event)];
+        // Not compared by the matcher, which would print both.
+        expect(pieces.join("") === encode(event)).toBe(true);
+        expect(pieces.length).toBeGreaterThan(2);
+        expect(pieces.every((piece) => piece.length < 2_000_000)).toBe(true);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it("is not for short ones", () => {
+    expect(isLong(message("short"))).toBe(false);
   });
 });

@@ -53,11 +53,11 @@ export class FileLogWriter implements LogWriter {
     return this.#paths.output;
   }
 
-  append(lines: string, durable: boolean): void {
+  append(lines: string | Iterable<string>, durable: boolean): void {
     const fd = this.#open();
-    let written: number;
+    let written = 0;
     try {
-      written = writeText(fd, lines);
+      for (const text of typeof lines === "string" ? [lines] : lines) written += writeText(fd, text);
       if (durable) fsyncSync(fd);
       this.#checkThere(fd, durable);
     } catch (error) {
