@@ -70,6 +70,9 @@ describe("requests", () => {
       subtype: "error",
     });
     expect(await client.request({})).toMatchObject({ subtype: "error" });
+    const long = await client.request({ subtype: "x".repeat(2 * 1024 * 1024) });
+    expect(long).toMatchObject({ subtype: "error" });
+    expect(JSON.stringify(long).length).toBeLessThan(3000);
     expect(await client.request({ subtype: "mcp_status" })).toMatchObject({ response: { mcpServers: [] } });
     client.say({ type: "control_cancel_request", request_id: "nobody" });
     client.say({ type: "from_the_future" });
