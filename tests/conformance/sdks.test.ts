@@ -1,5 +1,6 @@
+import { join } from "node:path";
 import { expect, it } from "vitest";
-import { scriptFile, runCli } from "../support/cli.ts";
+import { runCli, scriptFile, temporaryFolder } from "../support/cli.ts";
 import { bash, newState } from "../support/sessions.ts";
 import { Client, prompt } from "./client.ts";
 
@@ -98,6 +99,44 @@ it("a call is asked about, may be changed, denied with a reason, and is told of 
   ]);
   const states = client.all("system/session_state_changed").map((line) => line["state"]);
   expect(states).toEqual(["running", "requires_action", "running", "requires_action", "running", "idle"]);
+});
+
+it("rules that come with an answer or with initialize hold from then on, as the client writes them", async () => {
+  const home = temporaryFolder();
+  const read = (path: string) => ({
+    content: [{ type: "tool_use" as const, name: "Read", input: { file_path: join(home, path) } }],
+  });
+  const script = scriptFile([bash("echo a"), bash("echo b"), read("late/a"), read("early/a"), "Done."]);
+  const client = new Client(["--permission-prompt-tool", "stdio", "--fake", script], { env: { HOME: home } });
+  const disallowedTools = ["Read(~/early/**)"];
+  expect(await client.request({ subtype: "initialize", disallowedTools })).toMatchObject({
+    response: { disallowed_tools_applied: true },
+  });
+  client.say(prompt("go"));
+  const rules = (behavior: string, toolName: string, ruleContent: string) => ({
+    type: "addRules",
+    behavior,
+    rules: [{ toolName, ruleContent }],
+    destination: "session",
+  });
+  client.decide(await client.until("control_request"), {
+    behavior: "allow",
+    updatedInput: { command: "echo a" },
+    updatedPermissions: [
+      rules("allow", "Bash", "echo:*"),
+      rules("deny", "read", "~/late/**"),
+      rules("allow", "WebSearch", "x"),
+      { type: "fromTheFuture" },
+    ],
+  });
+  await client.until("result");
+  await client.finish();
+  expect(client.all("control_request")).toHaveLength(1);
+  expect(client.lines.at(-1)?.["permission_denials"]).toMatchObject([
+    { tool_name: "Read", tool_input: { file_path: join(home, "late/a") } },
+    { tool_name: "Read", tool_input: { file_path: join(home, "early/a") } },
+  ]);
+  expect(client.stderr.trimEnd().split("\n")).toEqual([expect.stringContaining("fromTheFuture")]);
 });
 
 it("sessions are resumed, forked and named by those who start the process", async () => {

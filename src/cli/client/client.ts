@@ -18,6 +18,8 @@ export interface ClientOptions {
   replays: boolean;
   /** Whether it wants to know what the session waits for. */
   tellsStates: boolean;
+  /** Where `~` is in its rules, if that is known. */
+  home: string | undefined;
   /** Tells a person on stderr. */
   warn: (message: string) => void;
 }
