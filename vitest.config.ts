@@ -31,7 +31,7 @@ export default defineConfig({
         test: {
           name: "process",
           include: [
-            "tests/{cli,promises,faults,run,docs,sessions,soak}/**/*.test.ts",
+            "tests/{cli,conformance,promises,faults,run,docs,sessions,soak}/**/*.test.ts",
             "tests/consume/process/**/*.test.ts",
             "tests/{architecture,package}.test.ts",
           ],

@@ -5,7 +5,15 @@
  * const agent = createAgent({ client: createAnthropicClient({ apiKey }), model: "claude-opus-5-5" });
  * for await (const event of agent.run("Which test is slow?")) console.log(event.type);
  */
-export { createAgent, type AgentOptions, type AgentRunOptions, type EmbeddedAgent } from "./run/embed.ts";
+export {
+  createAgent,
+  type AgentOptions,
+  type AgentRunOptions,
+  type AskPermission,
+  type EmbeddedAgent,
+  type PermissionAnswer,
+  type PermissionQuestion,
+} from "./run/embed.ts";
 export type { OfferedTool } from "./run/tool-set.ts";
 export { defineTool, type OwnResult, type OwnTool } from "./tools/define-tool.ts";
 export { fileAccess } from "./tools/approved-path.ts";

@@ -61,9 +61,17 @@ export async function prepareCall(
   const decision = decide(tool.name, call.access, judges.policy);
   if (decision.allowed) return ready(call, judges.policy);
   const answer = await answerFor(block.id, call, decision, judges, signal);
-  if (!answer) return { kind: "denied", reason: decision.reason };
-  if (answer.behavior === "deny") return { kind: "denied", reason: answer.message, endTurn: answer.endTurn };
-  return approved(call, answer, judges);
+  switch (answer?.behavior) {
+    case "allow":
+      return approved(call, answer, judges);
+    case "deny":
+      return { kind: "denied", reason: answer.message, endTurn: answer.endTurn };
+    case undefined:
+      return { kind: "denied", reason: decision.reason };
+    default:
+      // A program without types may answer anything, and only one word allows.
+      return { kind: "denied", reason: `${decision.reason}; the answer to the question was none` };
+  }
 }
 
 async function validate(tool: Tool, given: unknown, cwd: string): Promise<ValidCall | Invalid> {
@@ -94,7 +102,8 @@ async function answerFor(
   const question = {
     toolUseId,
     tool: tool.name,
-    input: given,
+    // Whoever is asked may keep it, and change it: what runs is what the model wrote, or the answer's.
+    input: structuredClone(given),
     summary: tool.summary(input),
     access,
     reason,

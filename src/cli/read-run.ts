@@ -27,6 +27,7 @@ const BY_NAME = new Map(READABLE.flatMap((one) => one.names.map((name) => [name,
 export const RUN_SHAPES: readonly OptionShape[] = [
   ...READABLE,
   { names: ["-v", "--version"], takesValue: false },
+  { names: ["-h", "--help"], takesValue: false },
 ];
 
 /**

@@ -1,3 +1,4 @@
+import type { AskPermission } from "../agent/ask.ts";
 import { Conversation } from "../agent/conversation.ts";
 import { jsonlFormat } from "../emit/formats/jsonl.ts";
 import type { ModelClient } from "../model/client.ts";
@@ -18,6 +19,8 @@ import { newSessionId } from "./session-id.ts";
 import { stateDirectory } from "./state-directory.ts";
 import { nameOfTool, type OfferedTool } from "./tool-set.ts";
 
+export type { AskPermission, PermissionAnswer, PermissionQuestion } from "../agent/ask.ts";
+
 /** What an embedded agent is made of. Only `client` and `model` must be given. Durations in ms. */
 export interface AgentOptions {
   /** Whom to ask: `createAnthropicClient(…)`, `createOpenAIClient(…)`, `createScriptedClient(…)`, or an object of your own. */
@@ -29,12 +32,14 @@ export interface AgentOptions {
   cwd?: string | undefined;
   /** Further folders that may be read. */
   addDirs?: readonly string[] | undefined;
-  /** Default: `default`; nobody is asked, what is not allowed is denied. */
+  /** Default: `default`. */
   permissionMode?: PermissionMode | undefined;
   /** Rules, such as `Edit` or `Bash(git log *)`. */
   allowedTools?: readonly string[] | undefined;
   /** Rules that win over everything. */
   disallowedTools?: readonly string[] | undefined;
+  /** Asked about each call that nothing allows and nothing forbids. Default: such calls are denied. */
+  onPermission?: AskPermission | undefined;
   /** Replaces linefeed's own. */
   systemPrompt?: string | undefined;
   /** Stands after it. */
@@ -51,6 +56,8 @@ export interface AgentOptions {
   maxSteps?: number | undefined;
   /** Tokens of a run. Default: no limit. */
   maxBudgetTokens?: number | undefined;
+  /** Dollars of a run, at the highest prices of Claude models. Default: no limit. */
+  maxBudgetUsd?: number | undefined;
   /** Time of a run. Default: no limit. */
   timeoutMs?: number | undefined;
   /** Time of a call. Default: 120,000. */
@@ -205,6 +212,7 @@ function settle(options: AgentOptions): Settled {
     permissionMode: options.permissionMode ?? "default",
     allow: rules(options.allowedTools),
     deny: rules(options.disallowedTools),
+    ask: options.onPermission,
     systemPrompt: options.systemPrompt,
     appendSystemPrompt: options.appendSystemPrompt,
     bare: options.bare ?? false,
@@ -213,7 +221,7 @@ function settle(options: AgentOptions): Settled {
     thinking: options.thinking ?? DEFAULTS.thinking,
     maxSteps: options.maxSteps,
     maxBudgetTokens: options.maxBudgetTokens,
-    maxBudgetUsd: undefined,
+    maxBudgetUsd: options.maxBudgetUsd,
     timeoutMs: options.timeoutMs,
     toolTimeoutMs: options.toolTimeoutMs ?? DEFAULTS.toolTimeoutMs,
     idleTimeoutMs: options.idleTimeoutMs ?? DEFAULTS.idleTimeoutMs,

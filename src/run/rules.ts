@@ -19,7 +19,6 @@ const KNOWN_TOOLS = ["Bash", ...PATH_TOOLS];
  * @param ownTools names of tools that are not ours.
  * @throws AgentError `usage` naming the rule that cannot be read.
  */
-/** Reads one rule. @throws AgentError `usage` if it cannot be read. */
 export function parseRules(list: string, cwd: string, ownTools: readonly string[] = []): Rule[] {
   return splitRules(list).map((text) => parseRule(text, cwd, ownTools));
 }

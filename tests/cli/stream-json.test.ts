@@ -98,6 +98,13 @@ describe("a run in stream-json", () => {
     ]);
   });
 
+  it("has a version and a help like every other run", async () => {
+    expect((await runCli([...FORMAT, "-v"])).stdout.toString()).toBe(`${VERSION}\n`);
+    const help = await runCli([...FORMAT, "--help"]);
+    expect([help.code, help.stderr]).toEqual([0, ""]);
+    expect(help.stdout.toString()).toContain("--permission-prompt-tool");
+  });
+
   it("EX-01: a model call that failed is an answer that is an error, and exit code 1", async () => {
     const body = { type: "error", error: { type: "invalid_request_error", message: "bad field" } };
     const server = await provider({ status: 400, body });

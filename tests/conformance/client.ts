@@ -17,12 +17,18 @@ export const prompt = (content: unknown, more: object = {}) => ({
   ...more,
 });
 
+interface ClientSetup extends Pick<CliOptions, "env" | "cwd"> {
+  /** Where its sessions are; else somewhere of its own. */
+  state?: State;
+}
+
 export class Client extends Program {
+  /** Where its sessions are. */
   readonly state: State;
   #requests = 0;
 
-  constructor(args: readonly string[], options: Pick<CliOptions, "env" | "cwd"> = {}) {
-    const state = newState();
+  constructor(args: readonly string[], options: ClientSetup = {}) {
+    const { state = newState() } = options;
     super([...SDK_FLAGS, ...args], { ...options, env: { ...state.env, ...options.env } });
     this.state = state;
   }
@@ -34,15 +40,17 @@ export class Client extends Program {
 
   /** The lines of a type, or of a type and subtype: `system/init`. */
   all(kind: string): Line[] {
-    return this.lines.filter((line) => kindOf(line) === kind || line.type === kind);
+    return this.lines.filter((line) => isOf(kind, line));
   }
 
-  /** Resolves with the line of a kind, or with a later one. */
+  /** What each line is, in their order. */
+  get kinds(): string[] {
+    return this.lines.map(kindOf);
+  }
+
+  /** Resolves with the first line of a kind, or with a later one. */
   until(kind: string, count = 1): Promise<Line> {
-    return this.untilFound((stdout) => {
-      const found = linesOf(stdout).filter((line) => kindOf(line) === kind || line.type === kind);
-      return found[count - 1];
-    }, kind);
+    return this.untilFound((stdout) => linesOf(stdout).filter((line) => isOf(kind, line))[count - 1], kind);
   }
 
   /** Sends a request; resolves with the answer to it. */
@@ -53,14 +61,15 @@ export class Client extends Program {
     return this.answerTo(request_id);
   }
 
+  /** Resolves with the answer to a request, whoever sent it. */
   answerTo(id: string): Promise<unknown> {
-    return this.untilFound((stdout) => {
-      const answers = linesOf(stdout).map(
-        (line) => Reflect.get(Object(line["response"]), "request_id") === id && line,
-      );
-      const found = answers.find((line) => line !== false);
-      return found && found["response"];
-    }, `an answer to ${id}`);
+    return this.untilFound(
+      (stdout) =>
+        linesOf(stdout)
+          .map(({ response }) => response)
+          .find((response) => Reflect.get(Object(response), "request_id") === id),
+      `an answer to ${id}`,
+    );
   }
 
   /** Answers the call that it is asked about. */
@@ -78,8 +87,10 @@ export class Client extends Program {
   }
 }
 
-/** `type`, or `type/subtype`. */
-export function kindOf(line: Line): string {
+const isOf = (kind: string, line: Line): boolean => [line.type, kindOf(line)].includes(kind);
+
+/** `type`, or `type/subtype`; that of a request is the subtype of what it asks. */
+function kindOf(line: Line): string {
   const request: unknown = line["request"];
   const subtype = line["subtype"] ?? Reflect.get(Object(request), "subtype");
   return typeof subtype === "string" ? `${line.type}/${subtype}` : line.type;

@@ -13,6 +13,7 @@ import {
   type LinefeedEvent,
   type ModelClient,
   type ModelRequest,
+  type PermissionAnswer,
   type Script,
 } from "../../src/index.ts";
 import { OrderChecker } from "../../src/protocol/order.ts";
@@ -233,6 +234,36 @@ describe("permissions", () => {
     }));
     const events = await all(agentOn([calling(...calls), "Done."], { cwd, tools: [peek] }).run("go"));
     expect(ofType(events, "tool_end").map(({ status }) => status)).toEqual(["ok", "denied", "denied"]);
+  });
+
+  it("may be asked for: only a clear yes runs, and what the asked do to the question changes nothing", async () => {
+    const touch = { name: "Bash", input: { command: "touch made" } };
+    const answers: unknown[] = [
+      { behavior: "allow" },
+      { behavior: "allow", input: { command: "echo other" } },
+      { behavior: "deny", message: "not now" },
+      undefined,
+      true,
+      { behaviour: "deny" },
+    ];
+    const asked: unknown[] = [];
+    const agent = agentOn([calling(...answers.map(() => touch)), "Done."], {
+      onPermission: async (question) => {
+        asked.push(question.summary);
+        Reflect.set(Object(question.input), "command", "rm -rf .");
+        // As a program without types may answer.
+        return answers.shift() as PermissionAnswer | undefined;
+      },
+    });
+    const events = await all(agent.run("go"));
+    const ends = ofType(events, "tool_end").map(({ status }) => status);
+    expect(ends).toEqual(["ok", "ok", "denied", "denied", "denied", "denied"]);
+    expect(ofType(events, "tool_start").map(({ input }) => input)).toEqual([
+      touch.input,
+      { command: "echo other" },
+    ]);
+    expect(asked).toHaveLength(6);
+    expect(ofType(events, "message")[0]?.content[0]).toMatchObject({ input: touch.input });
   });
 
   function own(readOnly = false) {

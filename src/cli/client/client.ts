@@ -18,6 +18,8 @@ export interface ClientOptions {
   replays: boolean;
   /** Whether it wants to know what the session waits for. */
   tellsStates: boolean;
+  /** Where `~` is in its rules, if that is known. */
+  home: string | undefined;
   /** Tells a person on stderr. */
   warn: (message: string) => void;
 }
@@ -26,6 +28,9 @@ type SessionState = "running" | "requires_action" | "idle";
 
 /** The longest line that every client reads, in bytes with its end. */
 export const LONGEST_LINE = 1024 * 1024;
+
+/** The longest reason that a request is refused with, in UTF-16 units. */
+const REASON_UNITS = 2000;
 
 /** The program on the other side, as the run sees it: what is written to it beside events, and what it may change. */
 export class Client {
@@ -50,7 +55,9 @@ export class Client {
     });
   }
 
-  fail(requestId: string, error: string): void {
+  /** @param why in words; what it quotes of the request may be of any length. */
+  fail(requestId: string, why: string): void {
+    const error = why.length > REASON_UNITS ? `${why.slice(0, REASON_UNITS).toWellFormed()}…` : why;
     this.write({ type: "control_response", response: { subtype: "error", request_id: requestId, error } });
   }
 

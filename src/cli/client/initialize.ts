@@ -44,7 +44,7 @@ export function refuseWhatIsMissing(request: Initialize): void {
 /** Takes over what the client has to say about the run. @throws AgentError `usage` if a rule cannot be read. */
 export function takeOver(request: Initialize, client: Client, cwd: string): void {
   const { settings } = client.control;
-  const denied = denyRules(request.disallowedTools ?? [], undefined);
+  const denied = denyRules(request.disallowedTools ?? [], client.options.home);
   settings.deny = [...settings.deny, ...parseRules(denied, cwd)];
   takePrompts(request, settings);
   const ignored = [

@@ -22,6 +22,7 @@ export function openClient(first: string | undefined, { settings, cwd, env, ...f
     asks: flags.permissionPromptTool === "stdio",
     replays: flags.replayUserMessages ?? false,
     tellsStates: env["CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS"] === "1",
+    home: env["HOME"],
     open: streamStdin,
     warn: (message) => writeStderr(`linefeed: ${message}`),
   });

@@ -1,7 +1,8 @@
 import { AgentError } from "../../protocol/errors.ts";
-import { parseRule } from "../../run/rules.ts";
+import { parseRules } from "../../run/rules.ts";
 import type { Client } from "./client.ts";
 import { permissionUpdate, type PermissionUpdate } from "./messages.ts";
+import { allowRules, denyRules } from "./rules.ts";
 
 /**
  * Makes the changes that come with an answer, for the rest of the run: whatever place they name, nothing is kept. What
@@ -32,10 +33,12 @@ function apply(update: PermissionUpdate, client: Client, cwd: string): void {
   }
 }
 
+/** Read as those of the client's flags are; one about a tool that is not here changes nothing. */
 function addRule(behavior: "allow" | "deny", text: string, { control, options }: Client, cwd: string): void {
   const { settings } = control;
+  const read = behavior === "allow" ? allowRules : denyRules;
   try {
-    settings[behavior] = [...settings[behavior], parseRule(text, cwd)];
+    settings[behavior] = [...settings[behavior], ...parseRules(read([text], options.home), cwd)];
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;
     options.warn(error.message);
