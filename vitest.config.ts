@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 /** Tests on faults that start no process. */
@@ -5,6 +6,8 @@ const READING_ALONE = ["tests/faults/{contract,table}.test.ts"];
 
 export default defineConfig({
   test: {
+    // One more than there are cores: much of the time is waiting for processes. (The default is one less.)
+    maxWorkers: availableParallelism() + 1,
     projects: [
       {
         test: {
