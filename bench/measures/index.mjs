@@ -1,3 +1,5 @@
+import { attach } from "./attach.mjs";
+import { background } from "./background.mjs";
 import { deltas } from "./deltas.mjs";
 import { growth } from "./growth.mjs";
 import { latency } from "./latency.mjs";
@@ -7,4 +9,4 @@ import { reading } from "./reading.mjs";
 import { start } from "./start.mjs";
 
 /** In this order within a round. A measure: a name, rows (what is judged how), and one round's values. */
-export const measures = [start, memory, deltas, paced, latency, growth, stalled, reading];
+export const measures = [start, memory, deltas, paced, latency, growth, stalled, reading, attach, background];
