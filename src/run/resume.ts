@@ -44,7 +44,7 @@ export async function forkSession(
     throw asAgentError(error, parent);
   });
   const seq = reading.nextSeq - 1;
-  const begun = kept ? beginLog(host.stateFolder, id, parent) : undefined;
+  const begun = kept ? await beginLog(host.stateFolder, id, parent) : undefined;
   return {
     session: {
       id,

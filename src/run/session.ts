@@ -39,7 +39,7 @@ export async function openSession(request: SessionRequest, host: SessionHost): P
       return { session: newSession(request.id), notices: [] };
     case "new": {
       await checkName(request, host.stateFolder);
-      const { log, notices } = beginLog(host.stateFolder, request.id);
+      const { log, notices } = await beginLog(host.stateFolder, request.id);
       return { session: { ...newSession(request.id), name: request.name, log }, notices };
     }
     case "resume":
@@ -64,14 +64,14 @@ async function checkName(
 }
 
 /** @throws AgentError `usage` if there is such a session. */
-export function beginLog(
+export async function beginLog(
   stateFolder: string | undefined,
   id: string,
   parent?: string,
-): { log: LogWriter | undefined; notices: EventBodyOf<"notice">[] } {
+): Promise<{ log: LogWriter | undefined; notices: EventBodyOf<"notice">[] }> {
   try {
     if (stateFolder === undefined) throw new LogError(`there is no place for it; ${NO_PLACE_CURE}`);
-    return { log: keptSessions(stateFolder).create(id, parent), notices: [] };
+    return { log: await keptSessions(stateFolder).create(id, parent), notices: [] };
   } catch (error) {
     if (!(error instanceof LogError)) throw error;
     return { log: undefined, notices: [logUnavailable(error)] };

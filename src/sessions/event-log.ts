@@ -33,13 +33,23 @@ export interface SessionFacts {
   process_mark: string | null;
 }
 
+/**
+ * What keeps others from seeing a session's lines for now, or does no more. `behind`: lines are kept here, and wait for the store;
+ * `caught_up`: they have arrived. The message says why, and what to do about it.
+ */
+export interface LogTrouble {
+  kind: "behind" | "caught_up";
+  message: string;
+}
+
 /** Writes one session's log; at most one of them lives at a time. */
 export interface LogWriter {
   /** The folder for whole outputs of calls; it need not exist. */
   readonly outputFolder: string;
   /**
    * Appends whole lines, each with its LF, all or none of them. When it returns, the system has them: they outlive this
-   * process, however it ends. `durable`: they outlive the machine too, as far as its disks keep their word.
+   * process, however it ends. `durable`: they outlive the machine too, as far as its disks keep their word. Others see them as
+   * soon as they are {@link delivered}. Never waits for anything but the disk.
    *
    * After a failure the log ends with the last line that was appended before, as far as the system lets it be cut, and
    * nothing more can be appended. @throws LogError
@@ -52,7 +62,14 @@ export interface LogWriter {
   serve(handle: ControlHandler): Promise<void>;
   /** Notes what is known of the session. Never rejects: the log says most of it too. */
   describe(facts: SessionFacts): Promise<void>;
-  /** Idempotent; never throws. */
+  /** What others cannot see for now is told to `tell`, once an outage; one that has begun already, at once. */
+  onTrouble(tell: (trouble: LogTrouble) => void): void;
+  /**
+   * Resolves when others can see all that was appended so far, and, once closed, that nobody writes to the session any more; or, when
+   * the signal comes or it turns out that they never will, with what is missing. Never rejects.
+   */
+  delivered(signal: AbortSignal): Promise<LogError | undefined>;
+  /** Nothing more is appended; what others cannot see yet goes on to them. Idempotent; never throws. */
   close(): void;
 }
 
@@ -162,11 +179,11 @@ export interface RunProcess extends WriterProcess {
  */
 export interface EventLog {
   /**
-   * Begins a session, as a fork of `parent` if there is one. Synchronous, since nothing may be printed before it. From its first
-   * line on others can see that its writer lives.
-   * @throws AgentError `usage` if there is such a session; LogError if lines cannot be kept.
+   * Begins a session, as a fork of `parent` if there is one. From its first line on others can see that its writer lives.
+   * @throws AgentError `usage` if there is such a session, `config`, `network` or `io` if the store that others see it in cannot be
+   * used; LogError if lines cannot be kept.
    */
-  create(id: string, parent?: string): LogWriter;
+  create(id: string, parent?: string): Promise<LogWriter>;
   /**
    * Carries a session on: reads it, and cuts off an unfinished last line.
    * @throws AgentError `usage` if there is no such session, if its writer lives, or if it is another machine's (without

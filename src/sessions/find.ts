@@ -54,6 +54,13 @@ export function noSession(id: string): AgentError {
   return new AgentError("usage", `there is no session ${id}`);
 }
 
+export function takenId(id: string): AgentError {
+  return new AgentError(
+    "usage",
+    `there is a session ${id} already; carry it on with --resume ${id}, or choose another --session-id`,
+  );
+}
+
 function idsNamed(all: readonly Findable[], name: string): string[] {
   return all.filter((one) => one.name === name).map(({ id }) => id);
 }

@@ -14,23 +14,29 @@ function filePlace(): Place {
   return {
     log: () => new FileLog(state.sessions),
     writer: () =>
-      AskedProcess.start("tests/sessions/conformance/log-writer.mjs", [module, "FileLog", state.sessions]),
-    leave(lines, { id, name, cwd = "/w", ageMs, elsewhere = false } = {}) {
+      AskedProcess.start("tests/sessions/conformance/log-writer.mjs", [
+        module,
+        "FileLog",
+        JSON.stringify([state.sessions]),
+      ]),
+    async leave(lines, { id, name, cwd = "/w", ageMs, elsewhere = false } = {}) {
       const meta = { name, cwd, model: "m", ...(elsewhere ? ELSEWHERE : {}) };
       return storeSession(state, lines, { meta, id, ageMs });
     },
-    bytes: (id) => readFileSync(state.log(id)),
-    age(id, ageMs) {
+    bytes: async (id) => readFileSync(state.log(id)),
+    async age(id, ageMs) {
       const written = new Date(Date.now() - ageMs);
       utimesSync(state.log(id), written, written);
     },
-    harm(id, change) {
+    async harm(id, change) {
       const path = state.log(id);
       if (change === "cut") return truncateSync(path, 10);
       if (change === "removed") return rmSync(path);
       renameSync(path, `${path}.1`);
       return writeFileSync(path, "");
     },
+    seesAllMachines: false,
+    goneAfterMs: 0,
   };
 }
 

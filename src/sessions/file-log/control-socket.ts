@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { LineSplitter, type Line } from "../../consume/lines.ts";
-import { AgentError, isErrorCode, type ErrorCode } from "../../protocol/errors.ts";
+import { AgentError } from "../../protocol/errors.ts";
+import { asReply, refusal, type ControlReply } from "../control-reply.ts";
 import {
   noAnswer,
   notRunning,
@@ -15,9 +16,6 @@ import { SocketFolder } from "./socket-folder.ts";
 const MAX_MESSAGE_BYTES = 12 * 1024 * 1024;
 /** A client that says nothing for so long is hung up on, in ms. */
 const SILENT_MS = 30_000;
-
-/** `ok`: it was taken up. */
-export type ControlReply = { ok: true } | { ok: false; error: { code: ErrorCode; message: string } };
 
 /** Reads a request out of a parsed line. @throws AgentError `usage` if it is none. */
 export type RequestParser = (value: unknown) => Promise<ControlRequest> | ControlRequest;
@@ -61,8 +59,7 @@ async function replyTo(line: Line, parse: RequestParser, handle: ControlHandler)
     await handle(await parse(valueOf(line)));
     return { ok: true };
   } catch (error) {
-    const code = error instanceof AgentError ? error.code : "internal";
-    return { ok: false, error: { code, message: error instanceof Error ? error.message : String(error) } };
+    return refusal(error);
   }
 }
 
@@ -140,23 +137,6 @@ function exchange(
     socket.on("data", onData).on("close", onClose);
     socket.write(`${JSON.stringify(request)}\n`);
   });
-}
-
-function asReply(text: string): ControlReply {
-  try {
-    const { ok, error }: { ok?: unknown; error?: { code?: unknown; message?: unknown } } = JSON.parse(text);
-    if (ok === true) return { ok };
-    if (typeof error?.message === "string") {
-      const code = typeof error.code === "string" && isErrorCode(error.code) ? error.code : "invalid_request";
-      return { ok: false, error: { code, message: error.message } };
-    }
-  } catch {
-    // It is said below.
-  }
-  return {
-    ok: false,
-    error: { code: "internal", message: "the session answered something that is no answer" },
-  };
 }
 
 function asBytes(chunk: Buffer | string): Buffer {

@@ -17,7 +17,16 @@ export interface FirstInit {
 export function firstInit(path: string): FirstInit | undefined {
   try {
     const head = readHead(path);
-    const init: unknown = JSON.parse(head.slice(0, head.indexOf("\n")));
+    return initOfLine(head.slice(0, head.indexOf("\n")));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The same of a first line that has been read. Never throws. */
+export function initOfLine(line: string): FirstInit | undefined {
+  try {
+    const init: unknown = JSON.parse(line);
     if (!isRecord(init) || init["type"] !== "init") return undefined;
     const { ts, cwd, model, forked_from } = init;
     if (typeof ts !== "string" || typeof cwd !== "string" || typeof model !== "string") return undefined;

@@ -16,7 +16,7 @@ import type {
   WhichSession,
 } from "../event-log.ts";
 import { codeOf, makePrivateFolder } from "../private-folder.ts";
-import type { Findable } from "../find.ts";
+import { takenId, type Findable } from "../find.ts";
 import type { WriterPresence } from "../state.ts";
 import type { SessionStatus } from "../status.ts";
 import type { SessionClaim } from "./lock.ts";
@@ -33,7 +33,7 @@ export class FileLog implements EventLog {
     this.#sessions = sessions;
   }
 
-  create(id: string, parent?: string): LogWriter {
+  async create(id: string, parent?: string): Promise<LogWriter> {
     const paths = sessionPaths(this.#sessions, id);
     let writer: FileLogWriter | undefined;
     try {
@@ -45,10 +45,7 @@ export class FileLog implements EventLog {
     } catch (error) {
       writer?.close();
       if (codeOf(error) !== "EEXIST" && codeOf(causeOf(error)) !== "EEXIST") throw logError(error);
-      throw new AgentError(
-        "usage",
-        `there is a session ${id} already; carry it on with --resume ${id}, or choose another --session-id`,
-      );
+      throw takenId(id);
     }
   }
 

@@ -1,4 +1,4 @@
-import { firstInit } from "./first-init.ts";
+import { firstInit, type FirstInit } from "./first-init.ts";
 import { readMetaFile, replaceMetaFile } from "./meta-file.ts";
 import type { RunProcess, SessionFacts } from "../event-log.ts";
 import type { SessionPaths } from "./paths.ts";
@@ -16,7 +16,11 @@ export interface Meta extends SessionFacts, Machine {
 /** What is known of a session: from its meta file, and what that does not say from the first line of its log. */
 export function readMeta(paths: SessionPaths): Meta {
   const file = readMetaFile(paths);
-  const init = "cwd" in file ? undefined : firstInit(paths.events);
+  return metaOf(file, "cwd" in file ? undefined : firstInit(paths.events));
+}
+
+/** What the content of a meta file says, and what it does not say from the first line of the log. */
+export function metaOf(file: Record<string, unknown>, init: FirstInit | undefined): Meta {
   return {
     name: textOf(file["name"]),
     cwd: textOf(file["cwd"]) ?? init?.cwd ?? "",

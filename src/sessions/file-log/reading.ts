@@ -26,14 +26,23 @@ export interface FileReading extends LogReading {
  * Reads a log file from its beginning, up to the line `upTo` or its end. A line that cannot be read costs only itself.
  * @throws LogError; AgentError `config` if a newer version wrote it; the reason of `signal`.
  */
-export async function readLog(
+export function readLog(
   path: string,
+  options: { signal: AbortSignal; onEvent: (event: LinefeedEvent) => void },
+  upTo?: number,
+): Promise<FileReading> {
+  const { signal } = options;
+  return readLogBytes(createReadStream(path, { highWaterMark: CHUNK_BYTES, signal }), options, upTo);
+}
+
+/** The same of a log's bytes, wherever they come from. @throws as {@link readLog}. */
+export async function readLogBytes(
+  chunks: AsyncIterable<Buffer>,
   { signal, onEvent }: { signal: AbortSignal; onEvent: (event: LinefeedEvent) => void },
   upTo = Number.MAX_SAFE_INTEGER,
 ): Promise<FileReading> {
   const reader = new LogReader(onEvent);
   try {
-    const chunks = createReadStream(path, { highWaterMark: CHUNK_BYTES, signal });
     for await (const line of readLines(chunks, { maxLineBytes: MAX_LINE_BYTES })) {
       reader.add(line);
       if (reader.nextSeq > upTo) break;

@@ -110,6 +110,13 @@ export class FileLogWriter implements LogWriter {
     }
   }
 
+  /** Whoever reads the file sees what was appended. */
+  onTrouble(): void {}
+
+  async delivered(): Promise<undefined> {
+    return undefined;
+  }
+
   close(): void {
     const wasAskable = this.#claim !== undefined;
     this.#claim?.release();

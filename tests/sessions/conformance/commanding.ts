@@ -4,7 +4,7 @@ import { exitCodeOf, statusOf } from "../../../src/protocol/exit-codes.ts";
 import type { ControlRequest } from "../../../src/sessions/control.ts";
 import type { EventLog } from "../../../src/sessions/event-log.ts";
 import { SessionLines } from "../../support/session-lines.ts";
-import { begin, failing, live, liveElsewhere, NEVER, newId, type NewPlace } from "./place.ts";
+import { append, begin, closed, failing, live, liveElsewhere, NEVER, newId, type NewPlace } from "./place.ts";
 
 const SEND = { cmd: "send", prompt: "on", interrupt: true } as const;
 const ask = (log: EventLog, id: string, request: ControlRequest, timeoutMs = 20_000) =>
@@ -45,10 +45,10 @@ export function commanding(newPlace: NewPlace): void {
     it("BG-06: says that nobody is there", async () => {
       const place = newPlace();
       await expect(ask(place.log(), newId(), SEND)).rejects.toMatchObject({ code: "usage" });
-      const ended = place.leave(new SessionLines("x").run());
+      const ended = await place.leave(new SessionLines("x").run());
       await expect(ask(place.log(), ended, SEND)).rejects.toMatchObject(failing("not_found", "not running"));
       const { id, writer } = await live(place);
-      writer.close();
+      await closed(writer);
       await expect(ask(place.log(), id, SEND)).rejects.toMatchObject({ code: "not_found" });
     });
 
@@ -76,7 +76,7 @@ export function commanding(newPlace: NewPlace): void {
     it("waits for a run that has only just begun, and no longer than it may", async () => {
       const place = newPlace();
       const { id, process } = await liveElsewhere(place, { serves: false });
-      place.age(id, 60_000);
+      await place.age(id, 60_000);
       await expect(ask(place.log(), id, SEND, 100)).rejects.toMatchObject({ code: "idle_timeout" });
       const asked = ask(place.log(), id, SEND);
       await process.do("serve");
@@ -86,7 +86,7 @@ export function commanding(newPlace: NewPlace): void {
 
     it("leaves a session of another machine to that one", async () => {
       const place = newPlace();
-      const id = place.leave(new SessionLines("x").run().slice(0, 400), { elsewhere: true });
+      const id = await place.leave(new SessionLines("x").run().slice(0, 400), { elsewhere: true });
       await expect(ask(place.log(), id, SEND)).rejects.toMatchObject(
         failing("invalid_request", "on another"),
       );
@@ -95,8 +95,8 @@ export function commanding(newPlace: NewPlace): void {
     it("ends with the reason of its signal", async () => {
       const place = newPlace();
       const { id } = await live(place, { handle: () => new Promise(() => {}) });
-      const unasked = begin(place);
-      unasked.writer.append(unasked.lines.line("init"), false);
+      const unasked = await begin(place);
+      await append(unasked.writer, unasked.lines.line("init"), false);
       for (const asked of [id, unasked.id]) {
         const controller = new AbortController();
         const options = { timeoutMs: 60_000, signal: controller.signal };

@@ -1,6 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { SessionLines } from "../../support/session-lines.ts";
-import { failing, live, liveElsewhere, NEVER, newId, readAll, reopen, type NewPlace } from "./place.ts";
+import {
+  closed,
+  failing,
+  killed,
+  live,
+  liveElsewhere,
+  NEVER,
+  newId,
+  readAll,
+  reopen,
+  type NewPlace,
+} from "./place.ts";
 
 const FIRST = "0000aaaa-0000-4000-8000-00000000beef";
 const SECOND = "0000bbbb-0000-4000-8000-00000000feed";
@@ -8,16 +19,16 @@ const SECOND = "0000bbbb-0000-4000-8000-00000000feed";
 /** `find`, `liveNamed` and `remove`. */
 export function finding(newPlace: NewPlace): void {
   const run = new SessionLines("x").run();
-  const two = () => {
+  const two = async () => {
     const place = newPlace();
-    place.leave(run, { id: FIRST, name: "deploy", cwd: "/a", ageMs: 100_000 });
-    place.leave(run, { id: SECOND, cwd: "/b", ageMs: 200_000 });
+    await place.leave(run, { id: FIRST, name: "deploy", cwd: "/a", ageMs: 100_000 });
+    await place.leave(run, { id: SECOND, cwd: "/b", ageMs: 200_000 });
     return { place, find: (reference: string) => place.log().find({ reference }) };
   };
 
   describe("find", () => {
     it("takes an id, its beginning or end, or a name", async () => {
-      const { find } = two();
+      const { find } = await two();
       expect(await find(SECOND.toUpperCase())).toBe(SECOND);
       expect(await find("0000bbbb")).toBe(SECOND);
       expect(await find(" FEED ")).toBe(SECOND);
@@ -35,13 +46,14 @@ export function finding(newPlace: NewPlace): void {
       ["an id that is not there", "0000cccc-0000-4000-8000-000000000000", /no session 0000cccc/],
       ["another spelling of a name", "Deploy", /no session/],
     ])("BG-06: refuses %s", async (_, reference, message) => {
-      await expect(two().find(reference)).rejects.toMatchObject(failing("usage", message));
+      const { find } = await two();
+      await expect(find(reference)).rejects.toMatchObject(failing("usage", message));
     });
 
     it("takes the latest with a log of a folder", async () => {
-      const { place } = two();
-      const newer = place.leave(run, { cwd: "/a", ageMs: 1000 });
-      place.leave(undefined, { cwd: "/a", ageMs: 0 });
+      const { place } = await two();
+      const newer = await place.leave(run, { cwd: "/a", ageMs: 1000 });
+      await place.leave(undefined, { cwd: "/a", ageMs: 0 });
       expect(await place.log().find({ latestIn: "/a" })).toBe(newer);
       expect(await place.log().find({ latestIn: "/b" })).toBe(SECOND);
       await expect(place.log().find({ latestIn: "/" })).rejects.toMatchObject(
@@ -50,26 +62,26 @@ export function finding(newPlace: NewPlace): void {
     });
 
     it("finds a damaged one too", async () => {
-      const { place, find } = two();
-      const damaged = place.leave(undefined);
+      const { place, find } = await two();
+      const damaged = await place.leave(undefined);
       expect(await find(damaged)).toBe(damaged);
       expect(await find(damaged.slice(-12))).toBe(damaged);
     });
 
     it("of several with a name takes the newest that lives, else the newest", async () => {
-      const { place, find } = two();
-      const newest = place.leave(run, { name: "deploy", ageMs: 1000 });
+      const { place, find } = await two();
+      const newest = await place.leave(run, { name: "deploy", ageMs: 1000 });
       expect(await find("deploy")).toBe(newest);
       expect(await place.log().liveNamed("deploy")).toBeUndefined();
       const older = await live(place, { name: "deploy" });
       const newer = await live(place, { name: "deploy" });
-      place.age(older.id, 90_000);
-      place.age(newer.id, 80_000);
+      await place.age(older.id, 90_000);
+      await place.age(newer.id, 80_000);
       expect(await find("deploy")).toBe(newer.id);
       expect(await place.log().liveNamed("deploy")).toBe(newer.id);
-      newer.writer.close();
+      await closed(newer.writer);
       expect(await find("deploy")).toBe(older.id);
-      older.writer.close();
+      await closed(older.writer);
       expect(await find("deploy")).toBe(newest);
       expect(await place.log().liveNamed("deploy")).toBeUndefined();
     });
@@ -77,7 +89,7 @@ export function finding(newPlace: NewPlace): void {
 
   describe("remove", () => {
     it("removes what has ended, and says what it was", async () => {
-      const { place, find } = two();
+      const { place, find } = await two();
       const log = place.log();
       const gone = await log.remove(FIRST, { force: false, signal: NEVER });
       expect(gone).toMatchObject({ id: FIRST, name: "deploy", state: "done" });
@@ -87,7 +99,7 @@ export function finding(newPlace: NewPlace): void {
       await expect(log.remove(FIRST, { force: false, signal: NEVER })).rejects.toMatchObject({
         code: "usage",
       });
-      log.create(FIRST).close();
+      await closed(await log.create(FIRST));
     });
 
     it("refuses what runs, stopped or not, by force too", async () => {
@@ -107,8 +119,8 @@ export function finding(newPlace: NewPlace): void {
     it("removes a crashed and a damaged one", async () => {
       const place = newPlace();
       const { id, process } = await liveElsewhere(place);
-      await process.kill();
-      for (const ended of [id, place.leave(undefined), place.leave("garbage")])
+      await killed(place, id, process);
+      for (const ended of [id, await place.leave(undefined), await place.leave("garbage")])
         expect(await place.log().remove(ended, { force: false, signal: NEVER })).toMatchObject({
           state: "crashed",
         });
@@ -117,7 +129,7 @@ export function finding(newPlace: NewPlace): void {
 
     it("leaves alone what may run on another machine, unless it is forced", async () => {
       const place = newPlace();
-      const id = place.leave(run.slice(0, 400), { elsewhere: true });
+      const id = await place.leave(run.slice(0, 400), { elsewhere: true });
       const remove = (force: boolean) => place.log().remove(id, { force, signal: NEVER });
       await expect(remove(false)).rejects.toMatchObject(failing("invalid_request", "on another"));
       expect(await remove(true)).toMatchObject({ state: "running" });
@@ -128,7 +140,7 @@ export function finding(newPlace: NewPlace): void {
       const place = newPlace();
       const options = { force: false, signal: NEVER };
       await expect(place.log().remove(newId(), options)).rejects.toMatchObject({ code: "usage" });
-      const id = place.leave(run);
+      const id = await place.leave(run);
       const signal = AbortSignal.abort(new Error("enough"));
       await expect(place.log().remove(id, { ...options, signal })).rejects.toThrow("enough");
       await reopen(place.log(), id);

@@ -3,7 +3,18 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LogChangedError } from "../../../src/sessions/event-log.ts";
 import { SessionLines } from "../../support/session-lines.ts";
-import { begin, failing, followAll, live, liveElsewhere, newId, reopen, type NewPlace } from "./place.ts";
+import {
+  append,
+  begin,
+  closed,
+  failing,
+  followAll,
+  live,
+  liveElsewhere,
+  newId,
+  reopen,
+  type NewPlace,
+} from "./place.ts";
 
 /** `follow`. */
 export function following(newPlace: NewPlace): void {
@@ -12,7 +23,7 @@ export function following(newPlace: NewPlace): void {
       const place = newPlace();
       const log = place.log();
       const lines = new SessionLines("x").run().split(/(?<=\n)/);
-      const id = place.leave(lines.join(""));
+      const id = await place.leave(lines.join(""));
       for (const wait of [true, false]) {
         const end = "result";
         expect(await followAll(log, id, { wait })).toEqual({ text: lines.join(""), end });
@@ -32,7 +43,7 @@ export function following(newPlace: NewPlace): void {
       const whole = (length: number) => bytes.subarray(0, bytes.subarray(0, length).lastIndexOf(10) + 1);
       const first = bytes.indexOf(10);
       for (const length of [0, 1, 100, first, first + 1, 700, bytes.length - 1]) {
-        const id = place.leave(bytes.subarray(0, length));
+        const id = await place.leave(bytes.subarray(0, length));
         const text = whole(length).toString("utf8");
         expect(await followAll(place.log(), id, { wait: false }), String(length)).toEqual({
           text,
@@ -44,7 +55,7 @@ export function following(newPlace: NewPlace): void {
 
     it("refuses what is not there, or has no log", async () => {
       const place = newPlace();
-      for (const id of [newId(), place.leave(undefined)])
+      for (const id of [newId(), await place.leave(undefined)])
         await expect(followAll(place.log(), id)).rejects.toMatchObject(
           failing("usage", "there is no session"),
         );
@@ -61,9 +72,9 @@ export function following(newPlace: NewPlace): void {
           fc.integer({ min: 1, max: 40 }),
           async (counts, pause, joined, from) => {
             const place = newPlace();
-            const { id, writer, lines } = begin(place);
+            const { id, writer, lines } = await begin(place);
             const appended = [lines.line("init")];
-            writer.append(appended.join(""), false);
+            await append(writer, appended.join(""), false);
             let reader: Promise<{ text: string }> | undefined;
             const join = () => (reader ??= followAll(place.log(), id, { from }));
             for (const [index, count] of counts.entries()) {
@@ -75,10 +86,10 @@ export function following(newPlace: NewPlace): void {
               if (ms !== 0) await delay(ms);
             }
             appended.push(lines.line("result"));
-            writer.append(appended.at(-1) ?? "", true);
+            await append(writer, appended.at(-1) ?? "", true);
             void join();
             await writer.serve(() => undefined);
-            writer.close();
+            await closed(writer);
             expect(await join()).toEqual({ text: appended.slice(from - 1).join(""), end: "result" });
           },
         ),
@@ -89,7 +100,7 @@ export function following(newPlace: NewPlace): void {
     it("BG-01, BG-14: hands each of many readers every line once, while another process writes thousands", async () => {
       const place = newPlace();
       const { id, lines, process } = await liveElsewhere(place);
-      const first = place.bytes(id).toString("utf8");
+      const first = (await place.bytes(id)).toString("utf8");
       const slow = (pieces = 0) => {
         return async () => void ((pieces += 1) % 3 === 0 && (await delay(20)));
       };
@@ -113,19 +124,19 @@ export function following(newPlace: NewPlace): void {
       expect(read.map(({ text }, index) => text === all.slice((froms[index] ?? 1) - 1).join(""))).toEqual(
         froms.map(() => true),
       );
-      expect(place.bytes(id).toString("utf8")).toBe(all.join(""));
+      expect((await place.bytes(id)).toString("utf8")).toBe(all.join(""));
     });
 
     it("goes on over a last word while a writer lives, and into the next run", async () => {
       const place = newPlace();
-      const id = place.leave(new SessionLines("x").run());
+      const id = await place.leave(new SessionLines("x").run());
       const { writer, reading } = await reopen(place.log(), id);
       await writer.serve(() => undefined);
       const reader = followAll(place.log(), id);
       await delay(300);
-      writer.append(new SessionLines(id, reading.nextSeq).run(), true);
-      writer.close();
-      expect(await reader).toEqual({ text: place.bytes(id).toString("utf8"), end: "result" });
+      await append(writer, new SessionLines(id, reading.nextSeq).run(), true);
+      await closed(writer);
+      expect(await reader).toEqual({ text: (await place.bytes(id)).toString("utf8"), end: "result" });
     });
 
     it("BG-03: ends when the writer is killed, with all that it had appended", async () => {
@@ -134,21 +145,21 @@ export function following(newPlace: NewPlace): void {
       const reader = followAll(place.log(), id);
       await delay(50);
       await process.kill();
-      expect(await reader).toEqual({ text: place.bytes(id).toString("utf8"), end: "lost" });
+      expect(await reader).toEqual({ text: (await place.bytes(id)).toString("utf8"), end: "lost" });
       expect((await followAll(place.log(), id)).end).toBe("lost");
     });
 
     it("waits for a writer on another machine, and ends at its last word", async () => {
       const place = newPlace();
       const lines = new SessionLines("x").run();
-      const open = place.leave(lines.slice(0, 400), { elsewhere: true });
+      const open = await place.leave(lines.slice(0, 400), { elsewhere: true });
       const controller = new AbortController();
       const reader = followAll(place.log(), open, { signal: controller.signal });
       const isOver = await Promise.race([reader.then(() => true), delay(700, false)]);
       expect(isOver).toBe(false);
       controller.abort(new Error("enough"));
       await expect(reader).rejects.toThrow("enough");
-      const ended = place.leave(lines, { elsewhere: true });
+      const ended = await place.leave(lines, { elsewhere: true });
       expect((await followAll(place.log(), ended)).end).toBe("result");
     });
 
@@ -157,7 +168,7 @@ export function following(newPlace: NewPlace): void {
       async (change) => {
         const place = newPlace();
         const { id, writer, lines } = await live(place);
-        writer.append(lines.deltas(50).join(""), false);
+        await append(writer, lines.deltas(50).join(""), false);
         const harmed = followAll(place.log(), id, {}, () => place.harm(id, change));
         await expect(harmed).rejects.toBeInstanceOf(LogChangedError);
         await expect(harmed).rejects.toMatchObject({ change });

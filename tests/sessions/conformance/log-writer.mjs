@@ -1,19 +1,25 @@
-// A process that writes to a session when it is told to: node log-writer.mjs <built module> <class> <its argument>
+// A process that writes to a session when it is told to: node log-writer.mjs <built module> <class> <its arguments as JSON>
 import { pathToFileURL } from "node:url";
 
-const [, , path, name, place] = process.argv;
+const [, , path, name, args] = process.argv;
 const { [name]: Log } = await import(pathToFileURL(path));
-const log = new Log(place);
+const log = new Log(...JSON.parse(args));
+const never = new AbortController().signal;
 const taken = [];
 let writer;
 
 const actions = {
-  create: ({ id }) => void (writer = log.create(id)),
+  async create({ id }) {
+    writer = await log.create(id);
+  },
   async open({ id }) {
-    const options = { force: false, signal: new AbortController().signal, onEvent: () => undefined };
+    const options = { force: false, signal: never, onEvent: () => undefined };
     ({ writer } = await log.open(id, options));
   },
-  append: ({ lines }) => writer.append(lines, false),
+  async append({ lines }) {
+    writer.append(lines, false);
+    await writer.delivered(never);
+  },
   /** In pieces of some lines, as fast as it goes, with others getting their turn in between. */
   async pour({ lines }) {
     for (let at = 0; at < lines.length;) {
@@ -26,7 +32,10 @@ const actions = {
   serve: () => writer.serve((request) => void taken.push(request)),
   describe: ({ facts }) => writer.describe(facts),
   taken: () => taken,
-  close: () => writer.close(),
+  async close() {
+    writer.close();
+    await writer.delivered(never);
+  },
 };
 
 process.on("message", async ({ action, ...options }) => {

@@ -2,9 +2,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { SessionLines } from "../../support/session-lines.ts";
 import {
+  append,
   begin,
+  closed,
   failing,
   followAll,
+  killed,
   live,
   liveElsewhere,
   NEVER,
@@ -33,7 +36,7 @@ export function looking(newPlace: NewPlace): void {
       ["crashed", { status: "error", exit_code: 5, error: { ...FAILURE, code: "lost_worker" } }, 5],
     ])("is %s after such a last word", async (state, result, exit_code) => {
       const place = newPlace();
-      const id = place.leave(new SessionLines("x").run(result), { name: "n", cwd: "/w" });
+      const id = await place.leave(new SessionLines("x").run(result), { name: "n", cwd: "/w" });
       expect(await place.log().presence(id)).toBe("none");
       expect(await place.log().state(id, NEVER)).toMatchObject({
         id,
@@ -55,13 +58,13 @@ export function looking(newPlace: NewPlace): void {
       const { id, writer, lines } = await live(place, { name: "n" });
       const state = () => place.log().state(id, NEVER);
       expect(await state()).toMatchObject({ state: "running", terminal: false, exit_code: null, name: "n" });
-      writer.append(lines.lines("turn_start", "step_start", "message"), false);
+      await append(writer, lines.lines("turn_start", "step_start", "message"), false);
       expect(await state()).toMatchObject({ state: "running", steps: 1, pid: process.pid });
-      writer.append(lines.lines("step_end", "turn_end"), false);
+      await append(writer, lines.lines("step_end", "turn_end"), false);
       expect(await state()).toMatchObject({ state: "waiting", terminal: false });
-      writer.append(lines.line("result"), true);
+      await append(writer, lines.line("result"), true);
       expect(await state()).toMatchObject({ state: "running" });
-      writer.close();
+      await closed(writer);
       expect(await state()).toMatchObject({ state: "done", terminal: true, exit_code: 0, pid: null });
     });
 
@@ -72,7 +75,7 @@ export function looking(newPlace: NewPlace): void {
       process.process.kill("SIGSTOP");
       expect(await log.state(id, NEVER)).toMatchObject({ state: "running", pid: process.process.pid });
       expect(await log.presence(id)).toBe("alive");
-      await process.kill();
+      await killed(place, id, process);
       expect(await log.state(id, NEVER)).toMatchObject({ state: "crashed", terminal: true, exit_code: 5 });
       expect(await log.presence(id)).toBe("none");
       expect(await log.runProcess(id)).toMatchObject({ pid: process.process.pid });
@@ -83,7 +86,7 @@ export function looking(newPlace: NewPlace): void {
       const log = place.log();
       const { id, process } = await liveElsewhere(place, { serves: false });
       process.process.kill("SIGSTOP");
-      place.age(id, 60_000);
+      await place.age(id, 60_000);
       expect(await log.presence(id)).toBe("alive");
       expect(await log.state(id, NEVER)).toMatchObject({ state: "waiting", terminal: false });
       const reader = followAll(log, id);
@@ -92,7 +95,7 @@ export function looking(newPlace: NewPlace): void {
       await expect(log.remove(id, { force: true, signal: NEVER })).rejects.toMatchObject({
         code: "invalid_request",
       });
-      await process.kill();
+      await killed(place, id, process);
       expect((await reader).end).toBe("lost");
       expect(await log.state(id, NEVER)).toMatchObject({ state: "crashed", exit_code: 5 });
       await reopen(log, id);
@@ -102,11 +105,11 @@ export function looking(newPlace: NewPlace): void {
       const place = newPlace();
       const log = place.log();
       const run = new SessionLines("x").run();
-      const open = place.leave(run.slice(0, 400), { elsewhere: true });
+      const open = await place.leave(run.slice(0, 400), { elsewhere: true });
       expect(await log.presence(open)).toBe("unknown");
       expect(await log.state(open, NEVER)).toMatchObject({ state: "running", pid: null });
       expect(await log.runProcess(open)).toBeUndefined();
-      const ended = place.leave(run, { elsewhere: true });
+      const ended = await place.leave(run, { elsewhere: true });
       expect(await log.state(ended, NEVER)).toMatchObject({ state: "done" });
     });
 
@@ -120,7 +123,7 @@ export function looking(newPlace: NewPlace): void {
         [`${run}garbage\n`, "its last line is no event"],
       ] as const;
       for (const [lines, damage] of damaged) {
-        const id = place.leave(lines);
+        const id = await place.leave(lines);
         expect(await place.log().state(id, NEVER)).toMatchObject({ state: "crashed", damage });
       }
     });
@@ -139,22 +142,23 @@ export function looking(newPlace: NewPlace): void {
       const place = newPlace();
       const run = new SessionLines("x").run();
       const minutes = [5, 1, 3, 2, 4];
-      const ids = minutes.map((age) => place.leave(age === 3 ? "" : run, { ageMs: age * 60_000 }));
+      const ids: string[] = [];
+      for (const age of minutes) ids.push(await place.leave(age === 3 ? "" : run, { ageMs: age * 60_000 }));
       const wanted = [1, 3, 2, 4, 0].map((index) => ids[index]);
       expect((await place.log().list({ signal: NEVER })).map(({ id }) => id)).toEqual(wanted);
       expect((await place.log().ids()).toSorted()).toEqual(ids.toSorted());
       const { id, writer } = await live(place);
       expect((await place.log().list({ signal: NEVER }))[0]).toMatchObject({ id, state: "running" });
-      writer.close();
+      await closed(writer);
     });
 
     it("takes those in a state, of a folder, from before a time, and so many", async () => {
       const place = newPlace();
       const run = new SessionLines("x").run();
       const [a, b, c] = [
-        place.leave(run, { cwd: "/a", ageMs: 100_000 }),
-        place.leave(run.slice(0, 400), { cwd: "/a", ageMs: 200_000 }),
-        place.leave(run, { cwd: "/b", ageMs: 300_000 }),
+        await place.leave(run, { cwd: "/a", ageMs: 100_000 }),
+        await place.leave(run.slice(0, 400), { cwd: "/a", ageMs: 200_000 }),
+        await place.leave(run, { cwd: "/b", ageMs: 300_000 }),
       ];
       const listed = async (options: object) =>
         (await place.log().list({ ...options, signal: NEVER })).map(({ id }) => id);
@@ -170,7 +174,7 @@ export function looking(newPlace: NewPlace): void {
       const place = newPlace();
       expect(await place.log().list({ signal: NEVER })).toEqual([]);
       expect(await place.log().ids()).toEqual([]);
-      begin(place).writer.close();
+      await closed((await begin(place)).writer);
       const signal = AbortSignal.abort(new Error("enough"));
       await expect(place.log().list({ signal })).rejects.toThrow("enough");
     });

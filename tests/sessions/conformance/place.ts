@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished } from "vitest";
 import type { LinefeedEvent } from "../../../src/protocol/event.ts";
 import type { ControlHandler } from "../../../src/sessions/control.ts";
@@ -31,13 +32,17 @@ export interface Place {
   /** A process with a door of its own, that does what log-writer.mjs says. */
   writer(): Promise<AskedProcess>;
   /** Leaves a session there as a writer that has ended left it; undefined: one without a log. Returns its id. */
-  leave(lines: string | Buffer | undefined, left?: Left): string;
+  leave(lines: string | Buffer | undefined, left?: Left): Promise<string>;
   /** All that is kept of a session's lines. */
-  bytes(id: string): Buffer;
+  bytes(id: string): Promise<Buffer>;
   /** Does what nobody should do to a log. */
-  harm(id: string, change: LogChange): void;
+  harm(id: string, change: LogChange): Promise<void>;
   /** Makes a session look as if its last line were so old. */
-  age(id: string, ageMs: number): void;
+  age(id: string, ageMs: number): Promise<void>;
+  /** Whether a writer is seen from every machine: then none is in doubt, and nobody has to force anything. */
+  seesAllMachines: boolean;
+  /** After so long at the latest a writer that was killed is seen to be gone, in ms. */
+  goneAfterMs: number;
 }
 
 export type NewPlace = () => Place;
@@ -49,12 +54,12 @@ setMaxListeners(0, NEVER);
 export const newId = () => randomUUID();
 
 /** A session that this process writes to, until the test is over. */
-export function begin(
+export async function begin(
   place: Place,
   { id = newId(), parent }: { id?: string; parent?: string } = {},
-): { id: string; writer: LogWriter; lines: SessionLines } {
-  const writer = place.log().create(id, parent);
-  onTestFinished(() => writer.close());
+): Promise<{ id: string; writer: LogWriter; lines: SessionLines }> {
+  const writer = await place.log().create(id, parent);
+  onTestFinished(() => closed(writer));
   return { id, writer, lines: new SessionLines(id) };
 }
 
@@ -66,12 +71,36 @@ export async function live(
     cwd = "/w",
     handle = () => undefined,
   }: { name?: string | null; cwd?: string; handle?: ControlHandler } = {},
-): Promise<ReturnType<typeof begin>> {
-  const begun = begin(place);
-  begun.writer.append(begun.lines.line("init"), false);
+): ReturnType<typeof begin> {
+  const begun = await begin(place);
+  await append(begun.writer, begun.lines.line("init"), false);
   await begun.writer.describe({ name, cwd, model: "m", process_mark: null });
   await begun.writer.serve(handle);
+  await settled(begun.writer);
   return begun;
+}
+
+/** Appends lines that others can see then. */
+export async function append(writer: LogWriter, lines: string, durable: boolean): Promise<void> {
+  writer.append(lines, durable);
+  await settled(writer);
+}
+
+/** Closes a writer, which others know then. */
+export async function closed(writer: LogWriter): Promise<void> {
+  writer.close();
+  await settled(writer);
+}
+
+async function settled(writer: LogWriter): Promise<void> {
+  expect(await writer.delivered(NEVER)).toBeUndefined();
+}
+
+/** Kills a writer, which others know then. */
+export async function killed(place: Place, id: string, process: AskedProcess): Promise<void> {
+  await process.kill();
+  const end = performance.now() + place.goneAfterMs;
+  while (performance.now() < end && (await place.log().presence(id)) !== "none") await delay(50);
 }
 
 /** A session that another process writes to. */
@@ -103,7 +132,7 @@ export async function readAll(
 /** Carries a session on, until the test is over. */
 export async function reopen(log: EventLog, id: string, force = false): ReturnType<EventLog["open"]> {
   const opened = await log.open(id, { force, signal: NEVER, onEvent: () => undefined });
-  onTestFinished(() => opened.writer.close());
+  onTestFinished(() => closed(opened.writer));
   return opened;
 }
 
