@@ -50,7 +50,7 @@ const { metafile, outputFiles } = await build({
   metafile: true,
   plugins: [withoutStandaloneCommands],
   // A CommonJS package that is loaded on use loses its names on the way through two formats; it lies beside us anyway.
-  external: ["undici"],
+  external: ["undici", "ioredis"],
   legalComments: "none",
   logLevel: "warning",
 });

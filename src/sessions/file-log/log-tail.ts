@@ -36,8 +36,8 @@ async function takeIn(fold: TailFold, file: FileHandle, place: LinePlace): Promi
   else if (place.ended) fold.passBad();
 }
 
-/** Undefined for a line that is no event. */
-function eventOf(line: string): LinefeedEvent | undefined {
+/** What a line says; undefined for one that is no event. */
+export function eventOf(line: string): LinefeedEvent | undefined {
   const parser = new EventParser();
   parser.push(`${line}\n`);
   const item = parser.next();

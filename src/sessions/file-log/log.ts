@@ -19,7 +19,6 @@ import { codeOf, makePrivateFolder } from "../private-folder.ts";
 import { takenId, type Findable } from "../find.ts";
 import type { WriterPresence } from "../state.ts";
 import type { SessionStatus } from "../status.ts";
-import type { SessionClaim } from "./lock.ts";
 import { ancestorLog, sessionPaths, type SessionPaths } from "./paths.ts";
 import { markWriter } from "./meta-file.ts";
 import { FileLogWriter, logError } from "./writer.ts";
@@ -55,6 +54,7 @@ export class FileLog implements EventLog {
   ): Promise<{ writer: LogWriter; reading: LogReading }> {
     const paths = this.#existing(id);
     await checkHost(paths, id, force);
+    const { claimIfPossible } = await import("./claim.ts");
     const claim = await claimIfPossible(paths, id);
     try {
       const { readSession } = await import("./ancestors.ts");
@@ -149,23 +149,6 @@ export class FileLog implements EventLog {
     const paths = sessionPaths(this.#sessions, id);
     if (existsSync(paths.events)) return paths;
     throw new AgentError("usage", `there is no session ${id}`);
-  }
-}
-
-/**
- * Where no sockets can be made, nobody can tell; `serve` says so. @throws SessionBusyError if the session has a writer, be it one that
- * nobody can ask yet.
- */
-async function claimIfPossible(paths: SessionPaths, id: string): Promise<SessionClaim | undefined> {
-  const { SessionBusyError } = await import("../busy.ts");
-  const { claimSession, NoSocketsError } = await import("./lock.ts");
-  const { presenceOf } = await import("./presence.ts");
-  if ((await presenceOf(paths)) === "alive") throw new SessionBusyError(id);
-  try {
-    return await claimSession(paths.folder, id);
-  } catch (error) {
-    if (error instanceof NoSocketsError) return undefined;
-    throw error;
   }
 }
 

@@ -39,7 +39,9 @@ export interface Place {
   harm(id: string, change: LogChange): Promise<void>;
   /** Makes a session look as if its last line were so old. */
   age(id: string, ageMs: number): Promise<void>;
-  /** Whether a writer is seen from every machine: then none is in doubt, and nobody has to force anything. */
+  /**
+   * Whether a writer is seen from every machine: then none is in doubt, and nobody has to force anything. Such a place has whole lines only.
+   */
   seesAllMachines: boolean;
   /** After so long at the latest a writer that was killed is seen to be gone, in ms. */
   goneAfterMs: number;
