@@ -33,7 +33,11 @@ const LAYERS: Record<string, Layer> = {
   consume: { ours: ["protocol"], node: true },
   render: { ours: [], types: ["protocol"], packages: ["get-east-asian-width"], node: false },
   testing: { ours: ["protocol", "model", "emit/encode.ts", "emit/stamp.ts"], node: true },
-  sessions: { ours: ["protocol", "consume"], packages: ["control-request.ts: zod"], node: true },
+  sessions: {
+    ours: ["protocol", "consume"],
+    packages: ["control-request.ts: zod", "redis-log/connection.ts: ioredis"],
+    node: true,
+  },
   run: { ours: ["protocol", "model", "tools", "agent", "emit", "sessions"], node: true },
   "index.ts": { ours: ["protocol", "model", "tools", "run"], node: false },
   cli: {
