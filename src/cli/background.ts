@@ -8,7 +8,7 @@ import type { PromptContent } from "../protocol/content.ts";
 import type { RunEnd } from "../run/run.ts";
 import type { SessionRequest } from "../run/session.ts";
 import { refuseTakenName } from "../run/session-name.ts";
-import { keptSessions, NO_PLACE_CURE } from "../run/store.ts";
+import { keptSessions, NO_PLACE_CURE, type SessionPlace } from "../run/store.ts";
 import { SessionBusyError } from "../sessions/busy.ts";
 import { sessionPaths, sessionsFolder, type SessionPaths } from "../sessions/file-log/paths.ts";
 import { makePrivateFolder } from "../sessions/private-folder.ts";
@@ -27,7 +27,7 @@ export interface BackgroundRun {
   source: PromptSource;
   prompts: Prompts;
   request: SessionRequest;
-  stateFolder: string | undefined;
+  place: SessionPlace;
   /** Whether the answer is the `session` line or the bare id. */
   asLine: boolean;
 }
@@ -43,7 +43,7 @@ export async function backgroundRun(
   { env, cancellation }: Omit<CommandHost, "run">,
 ): Promise<RunEnd> {
   const prompt = await promptOf(run, cancellation.signal);
-  const { id, paths, name, isNew } = await place(run);
+  const { id, paths, name, isNew } = await worksiteOf(run);
   const log = openSync(join(paths.folder, "worker.log"), "a", 0o600);
   let worker: ChildProcess;
   try {
@@ -60,7 +60,8 @@ export async function backgroundRun(
   if (outcome.kind === "failed") {
     // What never began leaves nothing behind.
     if (isNew && !existsSync(paths.events)) rmSync(paths.folder, { recursive: true, force: true });
-    throw new AgentError(isErrorCode(outcome.code) ? outcome.code : "internal", outcome.message);
+    const { code, message, retryable } = outcome;
+    throw new AgentError(isErrorCode(code) ? code : "internal", message, { retryable });
   }
   const answer = { type: "session", name, pid: worker.pid ?? 0, log: paths.events } as const;
   return withStdout(cancellation, async (write) => {
@@ -78,7 +79,7 @@ async function promptOf({ source, prompts }: BackgroundRun, signal: AbortSignal)
   throw new AgentError("usage", "--bg needs a prompt");
 }
 
-interface Place {
+interface Worksite {
   id: string;
   name: string | null;
   paths: SessionPaths;
@@ -87,17 +88,18 @@ interface Place {
 }
 
 /** The session that the worker is to work on, and its folder. */
-async function place({ request, stateFolder }: BackgroundRun): Promise<Place> {
+async function worksiteOf({ request, place }: BackgroundRun): Promise<Worksite> {
   if (request.kind === "unkept" || (request.kind === "fork" && !request.kept)) {
     throw new AgentError(
       "usage",
       "--bg needs a session that is kept: what it prints is in the session's log",
     );
   }
+  const { stateFolder } = place;
   if (stateFolder === undefined) {
     throw new AgentError("config", `there is no place for the session's log; ${NO_PLACE_CURE}`);
   }
-  const log = keptSessions(stateFolder);
+  const log = await keptSessions(place);
   const id = request.kind === "resume" ? await log.find(request.which) : request.id;
   if ((await log.presence(id)) === "alive") throw new SessionBusyError(id);
   await refuseTakenName(log, request.name, id);

@@ -60,5 +60,10 @@ export interface RunFlags {
   sessionId?: string;
   name?: string;
   force?: true;
+  store?: string;
+  remoteControl?: true;
+  /** How long the store keeps the session after its last line, in ms. */
+  retain?: number;
+  retainLines?: number;
   sessionPersistence: boolean;
 }

@@ -17,7 +17,7 @@ export type Handover = z.infer<typeof handover>;
 /** What comes back: that the run has begun, or why it has not. */
 const outcome = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("running") }),
-  z.object({ kind: z.literal("failed"), code: z.string(), message: z.string() }),
+  z.object({ kind: z.literal("failed"), code: z.string(), message: z.string(), retryable: z.boolean() }),
 ]);
 export type Outcome = z.infer<typeof outcome>;
 

@@ -1,6 +1,7 @@
 import { CommanderError, type Command } from "commander";
 import { AgentError } from "../protocol/errors.ts";
 import { normalizeArgv, type OptionShape } from "./argv.ts";
+import { withoutPasswords } from "./passwords.ts";
 
 /** What the scan of the command line needs to know of a command's options. */
 export function shapesOf(command: Command): OptionShape[] {
@@ -30,6 +31,8 @@ export function parseWith(command: Command, argv: readonly string[], name: strin
 }
 
 function usageMessage(message: string, name: string): string {
-  const plain = message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ");
+  const plain = withoutPasswords(message)
+    .replace(/^error: /, "")
+    .replaceAll(/\s*\n\s*/g, " ");
   return `${plain}${/[.?)]$/.test(plain) ? "" : "."} See ${name} --help`;
 }

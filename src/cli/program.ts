@@ -14,9 +14,11 @@ import { defaultFormat, lookAtStdout, openFormat } from "./format.ts";
 import { parseRun } from "./parse-run.ts";
 import { RUN_SHAPES } from "./read-run.ts";
 import { checkOptions, complete } from "./options.ts";
+import { hidePasswords } from "./passwords.ts";
 import { openPrompts, promptSource } from "./prompt.ts";
 import { endFor, reportError, reportFailure, TurnErrors, withLogFailures } from "./report.ts";
 import { sessionRequest } from "./session-request.ts";
+import { storeOfRun } from "./store.ts";
 import { WORKER_WORD } from "./worker-word.ts";
 
 /** After the last word the process must be gone within this time, in ms, whatever its signal does. */
@@ -30,6 +32,7 @@ export async function main(
   early: readonly NodeJS.Signals[],
 ): Promise<void> {
   const cancellation = new Cancellation();
+  hidePasswords(process.argv);
   // The terminal of whoever asked for a background run may hang up.
   const isWorker = argv[0] === WORKER_WORD;
   const unwatchSignals = watchSignals(cancellation, early, isWorker ? ["SIGINT", "SIGTERM"] : SIGNALS);
@@ -64,6 +67,7 @@ async function runOrReport(
     format = name;
     const source = promptSource(parsed, parsed.flags);
     const stateFolder = stateDirectory(env);
+    const place = { stateFolder, store: await storeOfRun(parsed.flags, env) };
     const options = await checkOptions(parsed.flags, env, stateFolder);
     const request = sessionRequest(parsed.flags, options.cwd);
     const settings = client?.settings ?? {};
@@ -79,7 +83,7 @@ async function runOrReport(
     if (parsed.flags.bg) {
       const { backgroundRun } = await import("./background.ts");
       const asLine = name === "jsonl" || name === "stream-json";
-      const given = { argv: words, source, prompts, request, stateFolder, asLine };
+      const given = { argv: words, source, prompts, request, place, asLine };
       return await backgroundRun(given, { env, cancellation });
     }
     const printed = await openFormat(
@@ -97,7 +101,7 @@ async function runOrReport(
     );
     const turnErrors = source.kind === "lines" && name === "text" ? new TurnErrors(printed) : undefined;
     const session = await openSession(request, {
-      stateFolder,
+      place,
       asked: { provider: providerName(options.provider), model: options.model },
       date,
       signal: cancellation.signal,

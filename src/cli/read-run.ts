@@ -70,7 +70,7 @@ class Reading {
     }
     for (const { option, key } of READABLE) {
       if (!given.has(key)) continue;
-      if (option.later || (option.conflicts && given.has(option.conflicts))) throw new NotPlain();
+      if (option.conflicts && given.has(option.conflicts)) throw new NotPlain();
     }
     // Sound as far as the table and the type of the flags agree; the same holds of what commander hands over.
     return { flags: Object.fromEntries(this.#flags) as unknown as ReadRun["flags"], positional };

@@ -1,5 +1,4 @@
 import { Command, Option } from "commander";
-import { AgentError } from "../protocol/errors.ts";
 import { VERSION } from "../run/version.ts";
 import { COMMAND_SUMMARIES } from "./command-names.ts";
 import { parseWith } from "./parse.ts";
@@ -25,14 +24,7 @@ export function runCommand(): Command {
 export function readWithHelp(argv: readonly string[]): ReadRun | undefined {
   const command = runCommand();
   if (!parseWith(command, argv, "linefeed")) return undefined;
-  const later = RUN_OPTIONS.find(({ flags, later: isLater }) => isLater && isGiven(command, flags));
-  if (later) throw new AgentError("usage", `${later.flags.split(" ")[0]} is not part of this version yet`);
   return { flags: command.opts<ReadRun["flags"]>(), positional: command.args };
-}
-
-function isGiven(command: Command, flags: string): boolean {
-  const option = command.options.find((candidate) => candidate.flags === flags);
-  return option !== undefined && command.getOptionValueSource(option.attributeName()) === "cli";
 }
 
 function commanderOption({ flags, help, parse, preset, presetText, conflicts }: RunOption): Option {

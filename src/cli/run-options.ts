@@ -9,6 +9,7 @@ import {
   parseDollars,
   parseDuration,
   parsePositiveDuration,
+  parseRetention,
   parseSessionId,
   parseSessionName,
   parseSpeed,
@@ -32,8 +33,6 @@ export interface RunOption {
   presetText?: string;
   /** The option that it cannot stand beside, as it is called in {@link RunFlags}. */
   conflicts?: keyof RunFlags;
-  /** It is of the design, but not of this version: it is refused by name. */
-  later?: true;
 }
 
 export const RUN_OPTIONS: readonly RunOption[] = [
@@ -161,6 +160,24 @@ export const RUN_OPTIONS: readonly RunOption[] = [
   { flags: "--force", help: "with -c or -r: carry on a session that was last written on another machine" },
   { flags: "--no-session-persistence", help: "keep no log: the session cannot be resumed" },
   {
+    flags: "--store <url>",
+    help: "keep the session in a Redis too, for other machines: redis://host:6379/0 (LINEFEED_STORE)",
+  },
+  {
+    flags: "--remote-control",
+    help: "with a store: take prompts from it; who can write there can then run commands here",
+  },
+  {
+    flags: "--retain <age>",
+    help: "with a store: keep it there for so long after its last line, 7d or 12h; else until linefeed rm",
+    parse: parseRetention,
+  },
+  {
+    flags: "--retain-lines <n>",
+    help: "with a store: keep about so many of its last lines there",
+    parse: parseCount(1),
+  },
+  {
     flags: "--output-format <format>",
     help: `${FORMATS.join(", ")} (default: pretty on a terminal, else text)`,
     parse: parseWord(FORMATS),
@@ -197,5 +214,4 @@ export const RUN_OPTIONS: readonly RunOption[] = [
   // Scripts have it, and what it asks for is the case anyway.
   { flags: "--verbose" },
   { flags: "--include-partial-messages" },
-  { flags: "--store <url>", later: true },
 ];

@@ -3,6 +3,10 @@ import { isSessionId } from "../sessions/session-id.ts";
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 const AGE_UNITS = { ...UNITS, d: 24 * UNITS.h, w: 7 * 24 * UNITS.h } as const;
 
+/** A writer renews what it keeps far more often. */
+const SHORTEST_RETENTION_MS = UNITS.m;
+const LONGEST_RETENTION_MS = 5200 * AGE_UNITS.w;
+
 /** Of a session, in UTF-16 code units. */
 const LONGEST_NAME = 100;
 
@@ -35,10 +39,19 @@ export function parsePositiveDuration(text: string): number {
 
 /** A span of days or weeks too, in ms. The unit must be there: a bare number of days would be taken for seconds. */
 export function parseAge(text: string): number {
-  const match = /^(\d+(?:\.\d+)?)\s*(s|m|h|d|w)$/.exec(text.trim());
+  const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)$/.exec(text.trim());
   const unit = Object.entries(AGE_UNITS).find(([name]) => name === match?.[2]);
   if (!match || !unit) throw new InvalidValue("Write a number with its unit: 12h, 30d, 4w.");
   return Number(match[1]) * unit[1];
+}
+
+/** How long something is kept, in ms: longer than a run may be silent. */
+export function parseRetention(text: string): number {
+  const ms = parseAge(text);
+  if (ms < SHORTEST_RETENTION_MS) throw new InvalidValue("It must be a minute at least, 1m.");
+  if (ms > LONGEST_RETENTION_MS)
+    throw new InvalidValue("The longest is 5200 weeks; leave it out to keep all.");
+  return Math.round(ms);
 }
 
 /** A whole number from `least` on, up to `most`. */

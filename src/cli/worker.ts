@@ -13,6 +13,7 @@ import { checkOptions, complete } from "./options.ts";
 import { parseRun } from "./parse-run.ts";
 import { sessionRequest } from "./session-request.ts";
 import { readAllOfStdin } from "./stdin.ts";
+import { storeOfRun } from "./store.ts";
 
 /** Nobody reads a worker's stdout: the log is what it prints. */
 const NOWHERE: Sink = {
@@ -38,8 +39,8 @@ export async function work(env: NodeJS.ProcessEnv, cancellation: Cancellation): 
       answer({ kind: "running" }),
     );
   } catch (error) {
-    const { code, message } = toErrorInfo(error);
-    answer({ kind: "failed", code, message });
+    const { code, message, retryable } = toErrorInfo(error);
+    answer({ kind: "failed", code, message, retryable });
     throw error;
   }
 }
@@ -54,10 +55,11 @@ async function workOn(
   if (!parsed) throw new AgentError("internal", "a background run was asked for help");
   const { flags } = parsed;
   const stateFolder = stateDirectory(env);
+  const place = { stateFolder, store: await storeOfRun(flags, env) };
   const options = await checkOptions(flags, env, stateFolder);
   const request = withId(sessionRequest(flags, options.cwd), handover.id);
   const opened = await openSession(request, {
-    stateFolder,
+    place,
     asked: { provider: providerName(options.provider), model: options.model },
     date: () => new Date(),
     signal: cancellation.signal,

@@ -83,6 +83,12 @@ export interface RunFlags {
   name?: string | undefined;
   /** false: keeps no log, so that the session cannot be resumed. */
   sessionPersistence?: boolean | undefined;
+  /** With a store (LINEFEED_STORE in `env`): takes prompts from it; whoever can write there can then run commands here. */
+  remoteControl?: boolean | undefined;
+  /** With a store: for how long it keeps the session after its last line. */
+  retainMs?: number | undefined;
+  /** With a store: about how many of the session's last lines it keeps. */
+  retainLines?: number | undefined;
 }
 
 /** `list`: one value, the words joined; `each`: the flag once for each value; `off`: said when it is false. */
@@ -131,6 +137,9 @@ export const FLAGS = {
   sessionId: ["--session-id", "text"],
   name: ["--name", "text"],
   sessionPersistence: ["--no-session-persistence", "off"],
+  remoteControl: ["--remote-control", "on"],
+  retainMs: ["--retain", "ms"],
+  retainLines: ["--retain-lines", "number"],
 } as const satisfies Record<keyof RunFlags, readonly [flag: string, kind: Kind]>;
 
 /**

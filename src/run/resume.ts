@@ -16,7 +16,7 @@ export async function resumeSession(
   { which, name, force }: Request<"resume">,
   host: SessionHost,
 ): Promise<OpenSession> {
-  const log = keptSessions(host.stateFolder);
+  const log = await keptSessions(host.place);
   const id = await log.find(which);
   await refuseTakenName(log, name, id);
   const fold = new SessionFold(host.asked);
@@ -36,7 +36,7 @@ export async function forkSession(
   { which, id, name, kept }: Request<"fork">,
   host: SessionHost,
 ): Promise<OpenSession> {
-  const log = keptSessions(host.stateFolder);
+  const log = await keptSessions(host.place);
   const parent = await log.find(which);
   if (kept) await refuseTakenName(log, name, id);
   const fold = new SessionFold(host.asked);
@@ -44,7 +44,7 @@ export async function forkSession(
     throw asAgentError(error, parent);
   });
   const seq = reading.nextSeq - 1;
-  const begun = kept ? await beginLog(host.stateFolder, id, parent) : undefined;
+  const begun = kept ? await beginLog(host.place, id, parent) : undefined;
   return {
     session: {
       id,

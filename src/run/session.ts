@@ -4,7 +4,7 @@ import { LogError, type LogWriter, type WhichSession } from "../sessions/event-l
 import type { SessionStart } from "./options.ts";
 import { logUnavailable } from "./output.ts";
 import type { Asked } from "./session-fold.ts";
-import { keptSessions, NO_PLACE_CURE } from "./store.ts";
+import { keptSessions, NO_PLACE_CURE, type SessionPlace } from "./store.ts";
 
 /** Which session a run is to work on. */
 export type SessionRequest =
@@ -16,8 +16,7 @@ export type SessionRequest =
   | { kind: "fork"; which: WhichSession; id: string; name: string | undefined; kept: boolean };
 
 export interface SessionHost {
-  /** The folder of linefeed's state; undefined where there is no place for one. */
-  stateFolder: string | undefined;
+  place: SessionPlace;
   asked: Asked;
   date: () => Date;
   /** Ends the reading of a log, with its reason. */
@@ -38,8 +37,8 @@ export async function openSession(request: SessionRequest, host: SessionHost): P
     case "unkept":
       return { session: newSession(request.id), notices: [] };
     case "new": {
-      await checkName(request, host.stateFolder);
-      const { log, notices } = await beginLog(host.stateFolder, request.id);
+      await checkName(request, host.place);
+      const { log, notices } = await beginLog(host.place, request.id);
       return { session: { ...newSession(request.id), name: request.name, log }, notices };
     }
     case "resume":
@@ -56,22 +55,23 @@ export async function openSession(request: SessionRequest, host: SessionHost): P
 /** Most runs have no name, and begin without what looks for it. @throws AgentError `usage` if a running session has it. */
 async function checkName(
   { id, name }: { id: string; name: string | undefined },
-  stateFolder: string | undefined,
+  place: SessionPlace,
 ): Promise<void> {
-  if (name === undefined || stateFolder === undefined) return;
+  if (name === undefined || (place.stateFolder === undefined && place.store === undefined)) return;
   const { refuseTakenName } = await import("./session-name.ts");
-  await refuseTakenName(keptSessions(stateFolder), name, id);
+  await refuseTakenName(await keptSessions(place), name, id);
 }
 
-/** @throws AgentError `usage` if there is such a session. */
+/** @throws AgentError `usage` if there is such a session; `config`, `network` or `io` if the store cannot be used. */
 export async function beginLog(
-  stateFolder: string | undefined,
+  place: SessionPlace,
   id: string,
   parent?: string,
 ): Promise<{ log: LogWriter | undefined; notices: EventBodyOf<"notice">[] }> {
   try {
-    if (stateFolder === undefined) throw new LogError(`there is no place for it; ${NO_PLACE_CURE}`);
-    return { log: await keptSessions(stateFolder).create(id, parent), notices: [] };
+    if (place.stateFolder === undefined && !place.store)
+      throw new LogError(`there is no place for it; ${NO_PLACE_CURE}`);
+    return { log: await (await keptSessions(place)).create(id, parent), notices: [] };
   } catch (error) {
     if (!(error instanceof LogError)) throw error;
     return { log: undefined, notices: [logUnavailable(error)] };

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { AgentError } from "../protocol/errors.ts";
 import type { EventLog } from "../sessions/event-log.ts";
 import type { SessionStatus } from "../sessions/status.ts";
+import { thisMachine } from "../sessions/machine.ts";
 import { stillRuns } from "../sessions/writer-process.ts";
 import { endCallsOfLostRun } from "./lost-calls.ts";
 
@@ -71,15 +72,18 @@ async function untilGone(log: EventLog, id: string, limitMs: number, signal: Abo
   }
 }
 
+function unknownWriter({ id, host, log: place }: SessionStatus): AgentError {
+  const isElsewhere = host !== null && host !== thisMachine().host;
+  const where = isElsewhere
+    ? `its process is on ${host}; end it there with: linefeed stop ${id} --force`
+    : `the process that writes to it is not known; find it with: lsof ${place}`;
+  return new AgentError("not_found", `session ${id} does not end, and ${where}`);
+}
+
 /** Kills the writer, if it is sure which process that is, and what its calls have left. */
-async function kill(log: EventLog, { id, log: place }: SessionStatus, signal: AbortSignal): Promise<void> {
-  const writer = await log.runProcess(id);
-  if (!writer || !stillRuns(writer)) {
-    throw new AgentError(
-      "not_found",
-      `session ${id} does not end, and the process that writes to it is not known; find it with: lsof ${place}`,
-    );
-  }
+async function kill(log: EventLog, status: SessionStatus, signal: AbortSignal): Promise<void> {
+  const writer = await log.runProcess(status.id);
+  if (!writer || !stillRuns(writer)) throw unknownWriter(status);
   try {
     process.kill(writer.pid, "SIGKILL");
   } catch (error) {
@@ -88,7 +92,7 @@ async function kill(log: EventLog, { id, log: place }: SessionStatus, signal: Ab
     if (stillRuns(writer))
       throw new AgentError("permission", `process ${writer.pid} cannot be killed: ${reason}`);
   }
-  if (!(await untilGone(log, id, KILL_MS, signal))) {
+  if (!(await untilGone(log, status.id, KILL_MS, signal))) {
     throw new AgentError(
       "idle_timeout",
       `process ${writer.pid} was killed and is still there; it hangs in the kernel`,

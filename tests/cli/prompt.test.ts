@@ -167,7 +167,7 @@ describe("what is no prompt", () => {
     [["sesions"], "sessions"],
     [["atach"], "attach"],
     [["--output-format", "jsnl", "-p", "hi"], "jsonl"],
-    [["-p", "hi", "--store", "x"], "--store is not part of this version"],
+    [["-p", "hi", "--store", "x"], "--store is no address"],
     [["-p", "hi", "--max-stepps", "3"], "--max-steps"],
     [["-p", "hi", "--max-steps", "many"], "--max-steps"],
     [["-p", "hi", "--timeout", "soon"], "--timeout"],

@@ -24,6 +24,7 @@ const WITHOUT_NAME = {
   "--replay-user-messages": "it is of stream-json input",
   "--permission-prompt-tool": "it is of stream-json input",
   "--version": "it is no run",
+  "--store": "its password would be an argument, which others can read; LINEFEED_STORE in `env` names it",
   "--bg": "the process is the program's own; `linefeed --bg` prints an id and ends",
   "--keep-open": "it waits for `linefeed send`; `keepOpen` waits for the program itself",
 };
@@ -106,6 +107,9 @@ describe("the options of runAgent", () => {
       sessionId: "019bc0fd-89c0-7c3e-9b5d-2f6a81d04e97",
       name: "-n",
       sessionPersistence: false,
+      remoteControl: true,
+      retainMs: 90_000,
+      retainLines: 1000,
     });
     expect(words).toHaveLength(Object.keys(FLAGS).length);
     const command = runCommand().exitOverride();
@@ -118,6 +122,7 @@ describe("the options of runAgent", () => {
       resume: "deploy",
       name: "-n",
       sessionPersistence: false,
+      retain: 90_000,
     });
   });
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { answer, chatAnswer, startFakeProvider } from "../../src/testing/index.ts";
 import { runShell } from "../support/cli.ts";
+import { describeWithRedis, redisForTest } from "../support/redis-server.ts";
 import { blocksOf, createWorkplace, type Block, type Workplace } from "../support/docs-workplace.ts";
 
 // Every command line of README.md and docs/ is run as it stands there, with a provider on loopback.
@@ -44,7 +45,23 @@ it("finds the blocks, indented and marked ones too", () => {
   ]);
 });
 
-it.each(blocks)("SC-03: $where runs as it is written", async ({ commands, exitCode }: Block) => {
+const STORE = "127.0.0.1:6379";
+const ofStores = blocks.filter(({ commands }) => commands.includes(STORE));
+
+it.each(blocks.filter((block) => !ofStores.includes(block)))(
+  "SC-03: $where runs as it is written",
+  runsAsWritten,
+);
+
+describeWithRedis("with a store, at another port", () => {
+  it.each(ofStores)("SC-03: $where runs as it is written", async ({ commands, ...block }) => {
+    expect.hasAssertions();
+    const { port } = await redisForTest();
+    await runsAsWritten({ ...block, commands: commands.replaceAll(STORE, `127.0.0.1:${port}`) });
+  });
+});
+
+async function runsAsWritten({ commands, exitCode }: Block): Promise<void> {
   const asking = answer().text("Let me look.").toolUse("Bash", { command: "git status --short" }).done();
   const provider = await startFakeProvider([asking, answer().text("It does one thing, and says so.").done()]);
   const other = await startFakeProvider([chatAnswer().text("Hello.").done()]);
@@ -66,4 +83,4 @@ it.each(blocks)("SC-03: $where runs as it is written", async ({ commands, exitCo
     await provider.close();
     await other.close();
   }
-});
+}

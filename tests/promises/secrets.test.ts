@@ -9,11 +9,13 @@ import {
   type FakeProvider,
 } from "../../src/testing/index.ts";
 import { ofType, runCli, temporaryFolder, type CliRun } from "../support/cli.ts";
+import { describeWithRedis, redisForTest } from "../support/redis-server.ts";
 
 // The key reaches the provider and nothing else: not the events, logs, stderr, debug lines, records, tools or messages.
 
 const KEY = "sk-ant-api03-SECRETsecret0123456789";
 const PROXY_PASSWORD = "proxySECRETpassword";
+const STORE_PASSWORD = "storeSECRETpassword";
 
 interface Dialect {
   env: (url: string) => NodeJS.ProcessEnv;
@@ -99,18 +101,51 @@ it("the password of a proxy is found nowhere", async () => {
   expect(whereIsTheKey(run, folder)).toEqual([]);
 });
 
+describeWithRedis("the password of a store", () => {
+  const ways: Record<string, (url: string) => { args: string[]; env: NodeJS.ProcessEnv }> = {
+    "in --store": (url) => ({ args: ["--store", url], env: {} }),
+    "in --store=": (url) => ({ args: [`--store=${url}`], env: {} }),
+    "in LINEFEED_STORE": (url) => ({ args: [], env: { LINEFEED_STORE: url } }),
+  };
+
+  it.each(Object.entries(ways))("%s is found nowhere, and the tools know of no store", async (_, way) => {
+    const redis = await redisForTest({ password: STORE_PASSWORD });
+    const { args, env } = way(redis.url());
+    const look = "env; ps -o args= -p $PPID; node -p 'JSON.stringify(process.env)'";
+    const dialect = DIALECTS["anthropic"] ?? expect.fail();
+    const { run, folder } = await runWith(dialect, [dialect.call(look), dialect.text("No.")], env, args);
+    expect(run).toMatchObject({ code: 0, stderr: "" });
+    const [end] = ofType(run.events, "tool_end");
+    expect(end).toMatchObject({ status: "ok", content: expect.stringContaining("linefeed.js") });
+    expect(end?.content).not.toMatch(/LINEFEED_STORE|:\d+\/0\b.*secret/i);
+    expect(whereIsTheKey(run, folder)).toEqual([]);
+  });
+});
+
 /** A run with all that writes: debug lines, a record, a log, a temporary folder, all in one folder. */
 async function runWith(
   dialect: Dialect,
   answers: (FakeAnswer | string)[],
   env: NodeJS.ProcessEnv = {},
+  args: string[] = [],
 ): Promise<{ run: CliRun; folder: string; server: FakeProvider }> {
   const folder = temporaryFolder();
   const server = await startFakeProvider(answers);
   onTestFinished(() => server.close());
   const files = [`--debug=${join(folder, "debug.log")}`, "--record", join(folder, "record.json")];
   const run = await runCli(
-    ["-p", "x", "--json", "--max-retries", "0", "--allowed-tools", "Bash", ...files, ...dialect.args],
+    [
+      "-p",
+      "x",
+      "--json",
+      "--max-retries",
+      "0",
+      "--allowed-tools",
+      "Bash",
+      ...files,
+      ...dialect.args,
+      ...args,
+    ],
     { cwd: folder, env: { TMPDIR: folder, LINEFEED_STATE_DIR: folder, ...dialect.env(server.url), ...env } },
   );
   expect(statSync(join(folder, "debug.log")).size).toBeGreaterThan(0);

@@ -58,7 +58,7 @@ async function killedRun(state: State, args: readonly string[], when: string, en
 async function openIn(state: State, id: string) {
   const request = { kind: "resume", which: { reference: id }, name: undefined, force: false } as const;
   const { session, notices } = await openSession(request, {
-    stateFolder: join(state.sessions, ".."),
+    place: { stateFolder: join(state.sessions, ".."), store: undefined },
     asked: { provider: "fake", model: "fake" },
     date: () => new Date(),
     signal: new AbortController().signal,

@@ -20,6 +20,8 @@ export interface RedisServerOptions {
   databases?: number;
   /** Whether what it has taken outlives it, also SIGKILL. Default: true. */
   keepsData?: boolean;
+  /** Paths of a private key and its certificate: then it speaks TLS alone. */
+  tls?: { key: string; certificate: string };
   /** Further lines of redis.conf: `{ "timeout": "5" }`. */
   more?: Record<string, string>;
 }
@@ -66,9 +68,9 @@ export class RedisServer {
 
   /** Its address, with the password if it has one. */
   url(database = 0): string {
-    const { password } = this.#options;
+    const { password, tls } = this.#options;
     const login = password === undefined ? "" : `:${encodeURIComponent(password)}@`;
-    return `redis://${login}127.0.0.1:${this.port}/${database}`;
+    return `${tls ? "rediss" : "redis"}://${login}127.0.0.1:${this.port}/${database}`;
   }
 
   get pid(): number {
@@ -126,10 +128,11 @@ export class RedisServer {
 
   /** Sends a command as redis-cli does, to a database; returns its reply as JSON has it. Errors of Redis are thrown. */
   async call(args: readonly (string | number)[], database = 0): Promise<unknown> {
-    const { password } = this.#options;
+    const { password, tls } = this.#options;
+    const secure = tls === undefined ? [] : ["--tls", "--cacert", tls.certificate];
     const { stdout } = await promisify(execFile)(
       "redis-cli",
-      ["-p", String(this.port), "-n", String(database), "-e", "--json", ...args.map(String)],
+      ["-p", String(this.port), "-n", String(database), "-e", "--json", ...secure, ...args.map(String)],
       {
         env: { ...process.env, ...(password === undefined ? {} : { REDISCLI_AUTH: password }) },
         maxBuffer: 2 ** 28,
@@ -162,10 +165,11 @@ export class RedisServer {
   }
 
   #configuration(): string[] {
-    const { password, maxmemory, databases = 16, keepsData = true, more = {} } = this.#options;
+    const { password, maxmemory, databases = 16, keepsData = true, tls, more = {} } = this.#options;
+    const port = String(this.port);
     const lines: Record<string, string> = {
       bind: "127.0.0.1",
-      port: String(this.port),
+      ...(tls === undefined ? { port } : tlsLines(port, tls)),
       dir: this.#folder,
       daemonize: "no",
       save: "",
@@ -177,6 +181,15 @@ export class RedisServer {
     };
     return Object.entries(lines).flatMap(([name, value]) => [`--${name}`, value]);
   }
+}
+
+function tlsLines(port: string, tls: { key: string; certificate: string }): Record<string, string> {
+  const files = {
+    "tls-key-file": tls.key,
+    "tls-cert-file": tls.certificate,
+    "tls-ca-cert-file": tls.certificate,
+  };
+  return { port: "0", "tls-port": port, ...files, "tls-auth-clients": "no" };
 }
 
 /** Not one that the system gives to clients: while the server is down, one of them might have it. */

@@ -10,7 +10,7 @@ import { LogError, type EventLog, type LogFollowing } from "../../sessions/event
 import { defaultFormat, FORMATS, lookAtStdout, openFormat, type OutputFormat } from "../format.ts";
 import { parseCount, parseWord } from "../values.ts";
 import { newCommand, type CommandAction, type CommandHost } from "./command.ts";
-import { sessionIdOf, sessionsOf } from "./session.ts";
+import { sessionIdOf, sessionsOf, storeOption } from "./session.ts";
 import { withStdout, type Write } from "./stdout.ts";
 import { Viewing } from "./viewing.ts";
 
@@ -31,6 +31,7 @@ interface AttachFlags {
   tail?: number;
   follow: boolean;
   includePartialMessages?: true;
+  store?: string;
 }
 
 /** `linefeed attach [session]`: the lines of a run, from the start or from any of them, and on to its end. */
@@ -51,6 +52,7 @@ export const attach: CommandAction = {
         ).argParser(parseWord(FORMATS)),
       )
       .addOption(new Option("--include-partial-messages", "with stream-json: the deltas too"))
+      .addOption(storeOption())
       .addHelpText("after", HELP),
 
   async run(command, host) {
@@ -58,7 +60,7 @@ export const attach: CommandAction = {
     const [reference, ...more] = command.args;
     if (more.length > 0) throw new AgentError("usage", "attach follows one session; name one");
     const { signal } = host.cancellation;
-    const log = sessionsOf(host.env);
+    const log = await sessionsOf(host.env, flags);
     const id = await sessionIdOf(log, reference);
     const stdout = lookAtStdout();
     const name = flags.outputFormat ?? (defaultFormat(stdout) === "pretty" ? "pretty" : "jsonl");
@@ -104,7 +106,9 @@ async function showLines(
     else for await (const lines of following.lines()) await write(lines);
   } catch (error) {
     if (!(error instanceof LogError)) throw error;
-    throw new AgentError("io", `the log of the session cannot be read: ${error.message}`, { cause: error });
+    const retryable = error.cause instanceof AgentError && error.cause.retryable;
+    const message = `the log of the session cannot be read: ${error.message}`;
+    throw new AgentError("io", message, { cause: error, retryable });
   }
 }
 

@@ -7,7 +7,14 @@ import type { EventLog, RemoveOptions } from "../../sessions/event-log.ts";
 import type { SessionStatus } from "../../sessions/status.ts";
 import { parseAge } from "../values.ts";
 import { newCommand, type CommandAction } from "./command.ts";
-import { listFormatOption, sessionIdOf, sessionsOf, titleOf, type ListFormat } from "./session.ts";
+import {
+  listFormatOption,
+  sessionIdOf,
+  sessionsOf,
+  storeOption,
+  titleOf,
+  type ListFormat,
+} from "./session.ts";
 import { withStdout, type Write } from "./stdout.ts";
 
 const HELP = `
@@ -25,6 +32,7 @@ interface RmFlags {
   olderThan?: number;
   force?: true;
   outputFormat: ListFormat;
+  store?: string;
 }
 
 /** `linefeed rm <session>...`: the end of what is not needed any more. */
@@ -39,12 +47,13 @@ export const rm: CommandAction = {
       )
       .addOption(new Option("--force", "also where nobody can tell if it has ended: another machine's"))
       .addOption(listFormatOption("a line for each, or an object a line"))
+      .addOption(storeOption())
       .addHelpText("after", HELP),
 
   async run(command, { env, cancellation }) {
-    const { olderThan, force = false, outputFormat } = command.opts<RmFlags>();
+    const { olderThan, force = false, outputFormat, store } = command.opts<RmFlags>();
     const { signal } = cancellation;
-    const log = sessionsOf(env);
+    const log = await sessionsOf(env, { store });
     if ((olderThan === undefined) === (command.args.length === 0))
       throw new AgentError("usage", "rm takes sessions, or --older-than without any");
     // All are found before the first is removed, so that a wrong word removes nothing.

@@ -2,7 +2,7 @@ import { Option } from "commander";
 import { AgentError } from "../../protocol/errors.ts";
 import { parsePositiveDuration } from "../values.ts";
 import { newCommand, type CommandAction } from "./command.ts";
-import { sessionIdOf, sessionsOf } from "./session.ts";
+import { sessionIdOf, sessionsOf, storeOption } from "./session.ts";
 import { withStdout } from "./stdout.ts";
 
 const ANSWER_MS = 10_000;
@@ -19,6 +19,12 @@ Examples:
   linefeed send 4e97 "and now the docs" --allowed-tools Edit
 `;
 
+interface SendFlags {
+  interrupt?: boolean;
+  timeout: number;
+  store?: string;
+}
+
 /** `linefeed send <session> <text>`: a further prompt for a session. */
 export const send: CommandAction = {
   command: () =>
@@ -30,10 +36,11 @@ export const send: CommandAction = {
           .argParser(parsePositiveDuration)
           .default(ANSWER_MS, "10s"),
       )
+      .addOption(storeOption())
       .addHelpText("after", HELP),
 
   async run(command, host) {
-    const { interrupt = false, timeout } = command.opts<{ interrupt?: boolean; timeout: number }>();
+    const { interrupt = false, timeout, store } = command.opts<SendFlags>();
     const [reference, text, ...flags] = command.args;
     if (reference === undefined || text === undefined || reference.startsWith("-")) {
       throw new AgentError("usage", 'send takes a session and a prompt: linefeed send <session> "…"');
@@ -43,11 +50,13 @@ export const send: CommandAction = {
     if (stray !== undefined && !stray.startsWith("-"))
       throw new AgentError("usage", "a prompt is one argument; put it in quotes");
     const { signal } = host.cancellation;
-    const log = sessionsOf(host.env);
+    const log = await sessionsOf(host.env, { store });
     const id = await sessionIdOf(log, reference);
     // A flag of its own that stands behind is no flag of the run.
-    if ((await log.state(id, signal)).terminal)
-      return host.run(["--bg", "--resume", id, `--print=${text}`, ...flags]);
+    if ((await log.state(id, signal)).terminal) {
+      const where = store === undefined ? [] : [`--store=${store}`];
+      return host.run(["--bg", "--resume", id, `--print=${text}`, ...where, ...flags]);
+    }
     if (stray !== undefined) {
       throw new AgentError(
         "usage",

@@ -5,11 +5,17 @@ import { workingFolder } from "../../run/folders.ts";
 import { stateDirectory } from "../../run/state-directory.ts";
 import { keptSessions } from "../../run/store.ts";
 import type { EventLog } from "../../sessions/event-log.ts";
+import { storeOf, type StoreFlags } from "../store.ts";
 import { parseWord } from "../values.ts";
 
-/** The sessions that are kept. @throws AgentError `config` where there is no place for them. */
-export function sessionsOf(env: NodeJS.ProcessEnv): EventLog {
-  return keptSessions(stateDirectory(env));
+/** Which sessions a command is about, if not those of this machine. */
+export function storeOption(): Option {
+  return new Option("--store <url>", "sessions in this Redis: redis://host:6379/0 (LINEFEED_STORE)");
+}
+
+/** The sessions that are kept. @throws AgentError `usage` or `config` where there is no place for them. */
+export async function sessionsOf(env: NodeJS.ProcessEnv, flags: StoreFlags): Promise<EventLog> {
+  return keptSessions({ stateFolder: stateDirectory(env), store: await storeOf(flags, env) });
 }
 
 /**

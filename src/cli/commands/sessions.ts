@@ -7,7 +7,7 @@ import type { SessionStatus } from "../../sessions/status.ts";
 import { columnsOf, lookAtStdout } from "../format.ts";
 import { InvalidValue, parseCount, splitList } from "../values.ts";
 import { newCommand, type CommandAction } from "./command.ts";
-import { listFormatOption, sessionsOf, type ListFormat } from "./session.ts";
+import { listFormatOption, sessionsOf, storeOption, type ListFormat } from "./session.ts";
 import { sessionTable } from "./session-table.ts";
 import { withStdout } from "./stdout.ts";
 
@@ -36,6 +36,7 @@ interface SessionsFlags {
   state?: SessionState[];
   here?: true;
   limit?: number;
+  store?: string;
 }
 
 /** `linefeed sessions`: what there is, and how it is doing. */
@@ -46,13 +47,14 @@ export const sessions: CommandAction = {
       .addOption(new Option("--here", "only those of this folder"))
       .addOption(new Option("--limit <n>", "so many at most").argParser(parseCount(1)))
       .addOption(listFormatOption("a table, or an object a line"))
+      .addOption(storeOption())
       .addHelpText("after", HELP),
 
   async run(command, { env, cancellation }) {
     if (command.args.length > 0)
       throw new AgentError("usage", "sessions takes no words; attach looks at one session");
-    const { outputFormat, state, here, limit } = command.opts<SessionsFlags>();
-    const log = sessionsOf(env);
+    const { outputFormat, state, here, limit, store } = command.opts<SessionsFlags>();
+    const log = await sessionsOf(env, { store });
     const terminal = lookAtStdout().terminal;
     const listed = await log.list({
       states: state,

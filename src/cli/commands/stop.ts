@@ -4,7 +4,14 @@ import { AgentError } from "../../protocol/errors.ts";
 import { stopSession, type Stopped } from "../../run/stop-session.ts";
 import { parsePositiveDuration } from "../values.ts";
 import { newCommand, type CommandAction } from "./command.ts";
-import { listFormatOption, sessionIdOf, sessionsOf, titleOf, type ListFormat } from "./session.ts";
+import {
+  listFormatOption,
+  sessionIdOf,
+  sessionsOf,
+  storeOption,
+  titleOf,
+  type ListFormat,
+} from "./session.ts";
 import { withStdout } from "./stdout.ts";
 
 /** How long a run may take to end in order, in ms; and one that is killed otherwise. */
@@ -24,6 +31,7 @@ interface StopFlags {
   timeout?: number;
   force?: true;
   outputFormat: ListFormat;
+  store?: string;
 }
 
 /** `linefeed stop <session>`: the end of a run, in order if it can be. */
@@ -37,17 +45,18 @@ export const stop: CommandAction = {
       )
       .addOption(new Option("--force", "kill it if it has not ended by then"))
       .addOption(listFormatOption("a line, or an object"))
+      .addOption(storeOption())
       .addHelpText("after", HELP),
 
   async run(command, { env, cancellation }) {
-    const { timeout, force = false, outputFormat } = command.opts<StopFlags>();
+    const { timeout, force = false, outputFormat, store } = command.opts<StopFlags>();
     const [reference, ...more] = command.args;
     if (reference === undefined || more.length > 0)
       throw new AgentError(
         "usage",
         "stop takes one session: its id, the beginning or end of it, or its name",
       );
-    const log = sessionsOf(env);
+    const log = await sessionsOf(env, { store });
     const stopped = await stopSession(log, await sessionIdOf(log, reference), {
       timeoutMs: timeout ?? (force ? TIMEOUT_MS.forced : TIMEOUT_MS.orderly),
       force,
