@@ -111,6 +111,7 @@ async function runOrReport(
       format: withLogFailures(turnErrors ?? printed, name),
       cancellation,
       onControl: prompts.onControl,
+      onUndelivered: (message) => writeStderr(`linefeed: ${message} [log_unavailable]`),
       date,
       random: options.deterministic ? () => 0 : Math.random,
     });

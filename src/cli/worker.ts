@@ -76,6 +76,7 @@ async function workOn(
     date: () => new Date(),
     random: Math.random,
     onServing,
+    onUndelivered: (message) => process.stderr.write(`linefeed: ${message}\n`),
   });
 }
 

@@ -61,7 +61,9 @@ export const NOTICES = {
   control_unavailable:
     "No socket can be made in the session's folder; the message says why. The run goes on, but `send` and `stop` do not reach it, and others take it for dead.",
   log_unavailable:
-    "The lines of this run are not kept from here on; the message says why. The run goes on, and the session can be resumed from the last line that was kept.",
+    "The lines of this run are not kept from here on, or (`--store`) are kept here alone for now and not in the store; the message says which, and why. The run goes on, and the session can be resumed from the last line that was kept.",
+  log_caught_up:
+    "The store (`--store`) has all lines again after an outage, or after it had lost some; the message says which.",
   torn_line_dropped:
     "The last line of the resumed session was not whole, since its writer was cut off in the middle of it; it was dropped.",
   bad_line_skipped:

@@ -10,6 +10,7 @@ import { exitCodeOf, statusOf } from "../protocol/exit-codes.ts";
 import type { SignalName } from "../protocol/words.ts";
 import { ActiveClock } from "./active-clock.ts";
 import type { Cancellation } from "./cancellation.ts";
+import { Delivery } from "./delivery.ts";
 import { debugEvent } from "./debug-log.ts";
 import { TimelessClock } from "./deterministic.ts";
 import { initOf } from "./first-line.ts";
@@ -25,6 +26,7 @@ import { Interrupt } from "./interrupt.ts";
 import { PromptQueue } from "./prompt-queue.ts";
 import { settingsOf, type RunControl, type RunSettings } from "./settings.ts";
 import { Tally } from "./tally.ts";
+import { watchTimeLimit } from "./time-limit.ts";
 import { doneOrAfter, doneOrUnwound } from "./unwind.ts";
 import { Workshop, type Closing } from "./workshop.ts";
 
@@ -47,6 +49,8 @@ export interface Host {
   onControl?: ((control: RunControl) => void) | undefined;
   /** Called once the first line is kept and the run can be found and asked by others. */
   onServing?: () => void;
+  /** Called if others do not see the last word, although they were to. */
+  onUndelivered?: (message: string) => void;
 }
 
 export interface RunEnd {
@@ -79,6 +83,7 @@ class Run {
   readonly #workshop: Workshop;
   readonly #prompts: PromptQueue;
   readonly #interrupt = new Interrupt();
+  readonly #delivery: Delivery;
   readonly #begun: number;
   #recording: Recording | undefined;
   #closed = false;
@@ -106,6 +111,7 @@ class Run {
     });
     this.#prompts = new PromptQueue(options.prompts, options.keepOpen);
     this.#workshop = new Workshop(options, this.#settings, this.#clock, randomBytes(8).toString("hex"));
+    this.#delivery = new Delivery(options.session.log, host.cancellation, (notice) => this.#emit(notice));
     this.#heartbeat = new Heartbeat({
       intervalMs: options.deterministic ? 0 : options.heartbeatMs,
       now: () => this.#clock.now(),
@@ -123,6 +129,7 @@ class Run {
     this.#offerControl();
     this.#emit(initOf(this.#options));
     for (const notice of this.#options.notices) this.#emit(notice);
+    this.#delivery.watch();
     // The first lines leave before the loading of what follows keeps the event loop busy.
     await new Promise((resolve) => setImmediate(resolve));
     const turns = doneOrUnwound(this.#turns(), this.#host.cancellation.signal);
@@ -137,7 +144,7 @@ class Run {
     const end = await this.#lastWord();
     const { sink, cancellation } = this.#host;
     const givenUp = await drainOrGiveUp(drained, sink, cancellation, this.#options.drainTimeoutMs);
-    session.log?.close();
+    await this.#delivery.afterLastWord(this.#host.onUndelivered);
     return this.#afterOutput(end, givenUp);
   }
 
@@ -171,7 +178,7 @@ class Run {
     const { signal } = this.#host.cancellation;
     const { ask } = this.#options;
     const over = new AbortController();
-    const timeout = this.#watchTimeout(over.signal);
+    const timeout = watchTimeLimit(this.#options, this.#clock, this.#host.cancellation, over.signal);
     try {
       // zod, the tools and the provider's library come in here, behind the `init` line.
       const { assembleAgent } = await import("./assemble-agent.ts");
@@ -241,16 +248,6 @@ class Run {
     }
   }
 
-  async #watchTimeout(over: AbortSignal): Promise<void> {
-    const { timeoutMs } = this.#options;
-    if (timeoutMs === undefined) return;
-    await this.#clock.sleep(timeoutMs, over);
-    if (over.aborted) return;
-    this.#host.cancellation.cancel(
-      new AgentError("timeout", `the run reached its limit of ${timeoutMs / 1000} s (--timeout)`),
-    );
-  }
-
   async #lastWord(): Promise<RunEnd> {
     const { cancellation } = this.#host;
     const { childrenLeft, notices } = this.#tally.calls > 0 ? await this.#workshop.close() : NO_CALLS;
@@ -264,6 +261,7 @@ class Run {
     if (unrecorded) this.#emit(unrecorded.notice);
     // What was asked for and is not there is a failure, also of a run that is else a success.
     if (unrecorded) this.#tally.fail(unrecorded.error);
+    await this.#delivery.beforeLastWord();
     const result = this.#tally.result({
       durationMs: this.#clock.now() - this.#begun,
       childrenLeft,

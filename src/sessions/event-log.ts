@@ -9,6 +9,9 @@ export class LogError extends Error {
   override readonly name = "LogError";
 }
 
+/** Another run writes to the session now, or it was removed: nothing more can be appended. */
+export class LogTakenError extends LogError {}
+
 /** What became of a log while it was followed: it is shorter, it is another one, or there is none any more. */
 export type LogChange = "cut" | "replaced" | "removed";
 
@@ -35,10 +38,10 @@ export interface SessionFacts {
 
 /**
  * What keeps others from seeing a session's lines for now, or does no more. `behind`: lines are kept here, and wait for the store;
- * `caught_up`: they have arrived. The message says why, and what to do about it.
+ * `caught_up`: they have arrived; `taken`: another run writes to the session. The message says why, and what to do about it.
  */
 export interface LogTrouble {
-  kind: "behind" | "caught_up";
+  kind: "behind" | "caught_up" | "taken";
   message: string;
 }
 
@@ -66,7 +69,8 @@ export interface LogWriter {
   onTrouble(tell: (trouble: LogTrouble) => void): void;
   /**
    * Resolves when others can see all that was appended so far, and, once closed, that nobody writes to the session any more; or, when
-   * the signal comes or it turns out that they never will, with what is missing. Never rejects.
+   * the signal comes or it turns out that they never will, with what is missing. Once closed, nothing more is tried after the signal.
+   * Never rejects.
    */
   delivered(signal: AbortSignal): Promise<LogError | undefined>;
   /** Nothing more is appended; what others cannot see yet goes on to them. Idempotent; never throws. */

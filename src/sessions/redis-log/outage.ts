@@ -9,6 +9,7 @@ export class Outage {
   readonly #path: string;
   #tell: ((trouble: LogTrouble) => void) | undefined;
   #down: { since: number; error: AgentError; isTold: boolean } | undefined;
+  #taken: string | undefined;
   /** The first line that the store had and has no more. */
   #lostFrom: number | undefined;
 
@@ -24,6 +25,7 @@ export class Outage {
 
   onTrouble(tell: (trouble: LogTrouble) => void): void {
     this.#tell = tell;
+    if (this.#taken !== undefined) this.tellTaken(this.#taken);
     if (this.#down) this.fail(this.#down.error);
   }
 
@@ -44,6 +46,12 @@ export class Outage {
       kind: "behind",
       message: `${error.message}; the run goes on, its lines are kept in ${this.#path}, and copied as soon as the store can be used`,
     });
+  }
+
+  /** The session is another run's now. */
+  tellTaken(message: string): void {
+    this.#taken = message;
+    this.#tell?.({ kind: "taken", message });
   }
 
   /** It has no lines any more from this one on, which it had. */

@@ -14,6 +14,13 @@ export class LinesLostError extends Error {
 /** Another writer has the session; this one must not go on. */
 export class FencedError extends Error {
   override readonly name = "FencedError";
+  /** Whether the session was removed, and so is nobody's. */
+  readonly isRemoved: boolean;
+
+  constructor(message: string, { isRemoved = false }: { isRemoved?: boolean } = {}) {
+    super(message);
+    this.isRemoved = isRemoved;
+  }
 }
 
 /** Copies one log file to one stream, as far as the file goes. */

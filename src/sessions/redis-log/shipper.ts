@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { AgentError } from "../../protocol/errors.ts";
-import { LogError, type LogTrouble } from "../event-log.ts";
+import { LogError, LogTakenError, type LogTrouble } from "../event-log.ts";
 import { Bell } from "./bell.ts";
 import { Connection } from "./connection.ts";
 import { StoreError } from "./errors.ts";
@@ -51,7 +51,7 @@ export class Shipper {
   readonly #about = { now: 0, arrived: 0 };
   #isOver = false;
   #closing: NodeJS.Timeout | undefined;
-  #lost: LogError | undefined;
+  #lost: LogTakenError | undefined;
 
   constructor(cargo: Cargo) {
     this.#cargo = cargo;
@@ -69,7 +69,7 @@ export class Shipper {
   }
 
   /** Why nothing more may be written to the session, if that is so. */
-  get lost(): LogError | undefined {
+  get lost(): LogTakenError | undefined {
     return this.#lost;
   }
 
@@ -218,7 +218,8 @@ export class Shipper {
   #mayTryAgain(thrown: unknown): boolean {
     if (thrown instanceof LinesLostError) return true;
     if (thrown instanceof FencedError) {
-      this.#lost = new LogError(thrown.message, { cause: thrown });
+      this.#lost = new LogTakenError(thrown.message, { cause: thrown });
+      if (!thrown.isRemoved) this.#outage.tellTaken(thrown.message);
       return false;
     }
     const { path } = this.#cargo;
@@ -252,7 +253,7 @@ const REFUSED = {
 } as const;
 
 function refusal({ kind }: Exclude<Taken, { kind: "ok" }>): FencedError {
-  return new FencedError(REFUSED[kind]);
+  return new FencedError(REFUSED[kind], { isRemoved: kind === "removed" });
 }
 
 function sizeOf(path: string): number {
