@@ -8,8 +8,9 @@ import {
   type FakeAnswer,
   type FakeProvider,
 } from "../../src/testing/index.ts";
-import { ofType, runCli, temporaryFolder, type CliRun } from "../support/cli.ts";
+import { ofType, runCli, scriptFile, temporaryFolder, type CliRun } from "../support/cli.ts";
 import { describeWithRedis, redisForTest } from "../support/redis-server.ts";
+import { bash } from "../support/sessions.ts";
 
 // The key reaches the provider and nothing else: not the events, logs, stderr, debug lines, records, tools or messages.
 
@@ -120,6 +121,25 @@ describeWithRedis("the password of a store", () => {
     expect(end?.content).not.toMatch(/LINEFEED_STORE|:\d+\/0\b.*secret/i);
     expect(whereIsTheKey(run, folder)).toEqual([]);
   });
+
+  it.each(Object.entries(ways))(
+    "%s is handed to a background run by no argument or variable",
+    async (_, way) => {
+      const redis = await redisForTest({ password: STORE_PASSWORD });
+      const folder = temporaryFolder();
+      const { args, env } = way(redis.url());
+      const look = "env; ps -o args= -p $PPID; tr '\\0' '\\n' </proc/$PPID/environ || true";
+      const script = scriptFile([bash(look), "Done."]);
+      const options = { cwd: folder, env: { LINEFEED_STATE_DIR: folder, ...env } };
+      const begun = ["--bg", "-p", "x", "--fake", script, "--allowed-tools", "Bash", ...args];
+      const { stdout, stderr, code } = await runCli(begun, options);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      const run = await runCli(["attach", stdout.toString("utf8").trim(), ...args], options);
+      expect(run).toMatchObject({ code: 0, stderr: "" });
+      expect(ofType(run.events, "tool_end")[0]?.content).toContain("linefeed.js");
+      expect(whereIsTheKey(run, folder)).toEqual([]);
+    },
+  );
 });
 
 /** A run with all that writes: debug lines, a record, a log, a temporary folder, all in one folder. */

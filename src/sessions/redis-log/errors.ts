@@ -24,7 +24,11 @@ const KNOWN: readonly Known[] = [
     code: "config",
     says: "it wants a password; give one in the address: redis://user:password@host/0",
   },
-  { pattern: /^NOPERM/, code: "config", says: "its user lacks rights; docs/distributed.md has the commands" },
+  {
+    pattern: /^NOPERM|can't run this command|can't access at least one of the keys/,
+    code: "config",
+    says: "its user lacks rights; docs/distributed.md has the commands",
+  },
   {
     pattern: /DB index is out of range|invalid DB index|SELECT is not allowed/i,
     code: "config",

@@ -178,7 +178,8 @@ export class Shipper {
   async #goBehind(seq: number): Promise<void> {
     const { arrived } = this.#own;
     if (seq < arrived.seq) this.#outage.lose(seq + 1);
-    if (seq !== arrived.seq) await this.#own.beginBehind(seq);
+    // Also where the store has what arrived: more was under way when the connection was lost.
+    await this.#own.beginBehind(seq);
   }
 
   async #shipAncestors(connection: Connection): Promise<void> {
