@@ -1,7 +1,7 @@
 import { encode } from "../emit/encode.ts";
 import { createStamp } from "../emit/stamp.ts";
 import { AgentError } from "../protocol/errors.ts";
-import type { EventBodyOf } from "../protocol/event.ts";
+import type { EventBodyOf, LinefeedEvent } from "../protocol/event.ts";
 import { LogError, type LogReading, type LogWriter, type ReadOptions } from "../sessions/event-log.ts";
 import { endCallsOfLostRun } from "./lost-calls.ts";
 import { beginLog, type OpenSession, type SessionHost, type SessionRequest } from "./session.ts";
@@ -40,7 +40,12 @@ export async function forkSession(
   const parent = await log.find(which);
   if (kept) await refuseTakenName(log, name, id);
   const fold = new SessionFold(host.asked);
-  const reading = await log.read(parent, readInto(fold, host.signal, true)).catch((error: unknown) => {
+  let firstSeq: number | undefined;
+  const onEvent = (event: LinefeedEvent) => {
+    firstSeq ??= event.seq;
+    fold.inherit(event);
+  };
+  const reading = await log.read(parent, { signal: host.signal, onEvent }).catch((error: unknown) => {
     throw asAgentError(error, parent);
   });
   const seq = reading.nextSeq - 1;
@@ -55,15 +60,26 @@ export async function forkSession(
       forkedFrom: seq > 0 ? { session_id: parent, seq } : undefined,
     },
     // A line that is being written is not torn, and nothing is dropped from the other log.
-    notices: [...damageNotices({ ...reading, tornBytes: 0 }), ...(begun?.notices ?? [])],
+    notices: [
+      ...damageNotices({ ...reading, tornBytes: 0 }),
+      ...beginningNotices(reading, firstSeq),
+      ...(begun?.notices ?? []),
+    ],
   };
 }
 
-function readInto(fold: SessionFold, signal: AbortSignal, isFork = false): ReadOptions {
+function readInto(fold: SessionFold, signal: AbortSignal): ReadOptions {
   return {
     signal,
-    onEvent: (event, inherited) => (isFork || inherited ? fold.inherit(event) : fold.apply(event)),
+    onEvent: (event, inherited) => (inherited ? fold.inherit(event) : fold.apply(event)),
   };
+}
+
+/** A store may have dropped the first lines of a session. */
+function beginningNotices({ badLines }: LogReading, firstSeq: number | undefined): EventBodyOf<"notice">[] {
+  if (badLines > 0 || firstSeq === undefined || firstSeq === 1) return [];
+  const message = `the store has dropped the first lines of the session (--retain-lines); only what was said from line ${firstSeq} on is known`;
+  return [{ type: "notice", level: "warning", code: "bad_line_skipped", message }];
 }
 
 /**

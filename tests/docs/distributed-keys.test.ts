@@ -102,10 +102,11 @@ describeWithRedis("docs/distributed.md", () => {
       keys.map(async (key) => Number(await redis.call(["MEMORY", "USAGE", key, "SAMPLES", 0]))),
     );
     const size = sizes.reduce((sum, one) => sum + one, 0);
-    const perLine = (size - run.stdout.length) / run.events.length;
-    // "Beside its bytes a line takes 40 to 50 more."
+    expect(page).toContain("a session takes 1.2 to 1.4 times the bytes of its log, and 6 KB");
     expect(run.events.length).toBeGreaterThan(3000);
-    expect(perLine).toBeGreaterThan(20);
-    expect(perLine).toBeLessThan(60);
+    const times = (size - 6000) / run.stdout.length;
+    // Another version of Redis, or of its allocator, may be a little off.
+    expect(times).toBeGreaterThan(1.1);
+    expect(times).toBeLessThan(1.5);
   });
 });
