@@ -7,6 +7,19 @@ import { memory, stalled } from "./memory.mjs";
 import { paced } from "./paced.mjs";
 import { reading } from "./reading.mjs";
 import { start } from "./start.mjs";
+import { store } from "./store.mjs";
 
 /** In this order within a round. A measure: a name, rows (what is judged how), and one round's values. */
-export const measures = [start, memory, deltas, paced, latency, growth, stalled, reading, attach, background];
+export const measures = [
+  start,
+  memory,
+  deltas,
+  paced,
+  latency,
+  growth,
+  stalled,
+  reading,
+  attach,
+  background,
+  ...store,
+];
