@@ -28,6 +28,13 @@ async function keysOf(redis: RedisServer): Promise<{ name: string; type: string;
   );
 }
 
+/** The words of a command line up to the end of its block. */
+function aclWords(text: string): string[] {
+  const [line = ""] = text.split("```");
+  const words = line.replaceAll("\\\n", " ").match(/'[^']*'|\S+/g) ?? [];
+  return words.map((word) => word.replaceAll("'", ""));
+}
+
 describeWithRedis("docs/distributed.md", () => {
   it("has every key with its type and its end, and no other", async () => {
     expect(rows.length).toBeGreaterThan(6);
@@ -59,9 +66,8 @@ describeWithRedis("docs/distributed.md", () => {
 
   it("lets a user in who can do all that linefeed needs, and nothing else", async () => {
     const redis = await redisForTest();
-    const [, words = ""] = /redis-cli -u \S+ (ACL SETUSER [^`]*?)```/.exec(page) ?? [];
-    const acl = words.replaceAll("\\\n", " ").match(/'[^']*'|\S+/g) ?? [];
-    await redis.call(acl.map((word) => word.replaceAll("'", "")));
+    const [, words = ""] = page.split(/redis-cli -u \S+ (?=ACL SETUSER)/);
+    await redis.call(aclWords(words));
     const url = redis.url().replace("redis://", "redis://linefeed:a-long-password@");
     const [here, elsewhere] = [new Machine(url), new Machine(url)];
     const script = scriptFile(["One.", "Two.", "Three."]);
@@ -85,6 +91,31 @@ describeWithRedis("docs/distributed.md", () => {
     expect(run.stderr).toBe("");
     const refused = await new Machine(url, { LINEFEED_REDIS_PREFIX: "other:" }).run(["sessions"]);
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("lacks rights") });
+  });
+
+  it("lets a user in who can only look", async () => {
+    const redis = await redisForTest();
+    const [, , words = ""] = page.split(/redis-cli -u \S+ (?=ACL SETUSER)/);
+    await redis.call(aclWords(words));
+    const here = new Machine(redis.url());
+    const viewer = new Machine(redis.url().replace("redis://", "redis://linefeed-viewer:another-password@"));
+    const run = here.start(["-p", "x", "--json", "--fake", hello(), "--keep-open", "--remote-control"]);
+    const id = await run.sessionId();
+    const attached = viewer.start(["attach", id]);
+    await attached.untilSays('"turn_end"');
+    expect(await viewer.run(["sessions"])).toMatchObject(OK);
+    for (const words of [
+      ["stop", id],
+      ["send", id, "more"],
+      ["-p", "x", "--fake", hello()],
+    ]) {
+      const refused = await viewer.run(words);
+      expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("lacks rights") });
+    }
+    expect(await here.run(["stop", id])).toMatchObject(OK);
+    expect(await attached.ended).toBe(143);
+    const removal = await viewer.run(["rm", id]);
+    expect(removal).toMatchObject({ code: 1, stderr: expect.stringContaining("lacks rights") });
   });
 
   it("says about how much a session takes", async () => {

@@ -156,6 +156,20 @@ describeWithRedis("a session whose machine is gone", () => {
     expect(await statusOn(gone)).toMatchObject({ turns: 3, state: "done" });
   });
 
+  it("was begun without a store: it comes into it with all its lines when it is carried on", async () => {
+    const redis = await redisForTest();
+    const [here, elsewhere] = [new Machine(redis.url()), new Machine(redis.url())];
+    const first = await here.run(["-p", "one", "--json", "--fake", hello()], { env: { LINEFEED_STORE: "" } });
+    expect(first).toMatchObject(OK);
+    expect(await redis.keys()).toEqual([]);
+    const id = first.events[0]?.session_id ?? "";
+    const second = await here.run(["-r", id, "-p", "two", "--json", "--fake", hello()]);
+    expect(second).toMatchObject(OK);
+    const attached = await elsewhere.run(["attach", id]);
+    expect(attached).toMatchObject(OK);
+    expect(attached.stdout.equals(Buffer.concat([first.stdout, second.stdout]))).toBe(true);
+  });
+
   it("has one name among the machines, and one writer", async () => {
     const redis = await redisForTest();
     const [here, elsewhere] = [new Machine(redis.url()), new Machine(redis.url())];
