@@ -61,7 +61,10 @@ export class Delivery {
     const enough = new AbortController();
     const timer = setTimeout(() => enough.abort(), Math.max(LAST_WORD_MS, this.#end - now));
     // It may never come; then nobody waits for it.
-    void this.#cancellation.signals(wasSignalled ? 2 : 1).then(() => enough.abort());
+    void this.#cancellation.signals(wasSignalled ? 2 : 1).then(() => {
+      this.#end = performance.now();
+      enough.abort();
+    });
     try {
       return await this.#log.delivered(enough.signal);
     } finally {

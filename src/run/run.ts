@@ -261,11 +261,13 @@ class Run {
     if (unrecorded) this.#emit(unrecorded.notice);
     // What was asked for and is not there is a failure, also of a run that is else a success.
     if (unrecorded) this.#tally.fail(unrecorded.error);
+    const signal = cancellation.reasonSignal;
+    // What ends this wait is no reason of the end any more.
     await this.#delivery.beforeLastWord();
     const result = this.#tally.result({
       durationMs: this.#clock.now() - this.#begun,
       childrenLeft,
-      signal: cancellation.reasonSignal,
+      signal,
       failOnDenied: this.#options.failOnDenied,
     });
     this.#emit(result);

@@ -50,10 +50,21 @@ export async function allKnown(connection: Connection, { prefix }: RedisStore): 
   );
   const all: Known[] = [];
   for (let at = 0; at < ids.length; at += AT_A_TIME) {
-    const some = ids.slice(at, at + AT_A_TIME).map((id) => knownOf(connection, prefix, id));
+    const some = ids.slice(at, at + AT_A_TIME).map(async (id) => {
+      const known = await knownOf(connection, prefix, id);
+      return known ?? forget(connection, prefix, id);
+    });
     for (const known of await Promise.all(some)) if (known) all.push(known);
   }
   return all.toSorted((a, b) => b.writtenMs - a.writtenMs || (a.id < b.id ? 1 : -1));
+}
+
+/** Redis has let a session go. Should it have begun anew in between, it is noted again. */
+async function forget(connection: Connection, prefix: string, id: string): Promise<Known | undefined> {
+  await connection.call("ZREM", [indexKey(prefix), id]);
+  const known = await knownOf(connection, prefix, id);
+  if (known) await connection.call("ZADD", [indexKey(prefix), String(Date.now()), id]);
+  return known;
 }
 
 function readKnown(

@@ -151,6 +151,7 @@ describeWithRedis("retention", () => {
     await fork.delivered(LONG());
     await server.call(["DEL", meta, log, ancestor(parent)]);
     expect(await second.log.ids()).toEqual([parent]);
+    expect(await server.call(["ZRANGE", `${second.store.prefix}sessions`, 0, -1])).toEqual([parent]);
   });
 
   it("by length keeps about the last lines, which are shown; to carry on there are too few", async () => {
