@@ -22,6 +22,7 @@ describeWithRedis("with a Redis", () => {
   });
   afterAll(() => server.remove());
 
+  // Its cases of the fault list are those of the files: LG-02, LG-06, BG-01, BG-03, BG-04, BG-05, BG-06, BG-08, BG-14.
   describeEventLog("Redis", () => redisPlace(server));
 });
 

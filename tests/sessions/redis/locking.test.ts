@@ -11,7 +11,7 @@ const options = () => ({ force: false, signal: LONG(), onEvent: () => undefined 
 
 // The lease is the lock across machines: two writers never.
 describeWithRedis("the lease of a session", () => {
-  it("is lost by a writer that is stopped for longer: another may carry on, and the first writes nothing more", async () => {
+  it("LG-03: is lost by a writer that is stopped for longer: another may carry on, and the first writes nothing more", async () => {
     const server = await redisForTest();
     const [first, second] = [
       new Door(server, { leaseMs: LEASE_MS }),
@@ -75,7 +75,7 @@ describeWithRedis("the lease of a session", () => {
     expect(await server.keys()).toEqual([first.keys(id).removed]);
   });
 
-  it("is had by one of several that want it at the same time, each round", async () => {
+  it("LG-03, BG-07: is had by one of several that want it at the same time, each round", async () => {
     const server = await redisForTest();
     const doors = Array.from({ length: 3 }, () => new Door(server));
     const id = await (doors[0] as Door).leave();

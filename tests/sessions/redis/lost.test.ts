@@ -10,7 +10,7 @@ import { bash, faultsOf, hello } from "../../support/sessions.ts";
 const OK = { code: 0, stderr: "" };
 
 describeWithRedis("a run whose process is gone", () => {
-  it("is crashed when its lease has run out, and is carried on elsewhere", async () => {
+  it("BG-03: is crashed when its lease has run out, and is carried on elsewhere", async () => {
     const redis = await redisForTest();
     const [gone, here] = [new Machine(redis.url()), new Machine(redis.url())];
     const script = scriptFile([bash("echo up; exec sleep 600"), "never"]);
