@@ -12,6 +12,8 @@ import type { RedisStore } from "./store.ts";
 const BLOCK_MS = 5000;
 /** After a failure it is tried again so much later, in ms. */
 const AGAIN_MS = 500;
+/** Whoever is being answered when the session is closed gets his answer within this, in ms. */
+const LAST_ANSWER_MS = 500;
 /** How long an answer lies there for whoever has asked, in ms. */
 const ANSWER_KEPT_MS = 60_000;
 
@@ -41,7 +43,8 @@ export async function serveControlStream(door: ControlDoor, signal: AbortSignal)
 
 async function serveOver(door: ControlDoor, signal: AbortSignal): Promise<void> {
   const connection = await Connection.open(door.store, signal);
-  const close = () => connection.close();
+  let isAnswering = false;
+  const close = () => void setTimeout(() => connection.close(), isAnswering ? LAST_ANSWER_MS : 0).unref();
   signal.addEventListener("abort", close, { once: true });
   try {
     // Those that came before this run could be asked wait for it; what is too old is not acted on.
@@ -50,7 +53,9 @@ async function serveOver(door: ControlDoor, signal: AbortSignal): Promise<void> 
       for (const entry of asRead(await connection.call("XREAD", read, BLOCK_MS))) {
         const [id, fields] = asList(entry, "XREAD");
         after = asText(id) ?? after;
+        isAnswering = true;
         await answer(door, connection, after, asFields(fields, "XREAD"));
+        isAnswering = false;
       }
     }
   } finally {
