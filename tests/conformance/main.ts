@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { faultOf, type Checks } from "./check.ts";
 import { CONTROL_CHECKS } from "./control-checks.ts";
 import { MESSAGE_CHECKS } from "./message-checks.ts";
+import { readmeFault } from "./readme.ts";
 import { installSdk } from "./sdk.ts";
 
 const CHECKS: Checks = { ...MESSAGE_CHECKS, ...CONTROL_CHECKS };
@@ -16,20 +17,22 @@ export async function main(args: string[]): Promise<void> {
     options: { sdk: { type: "string", default: "latest" }, only: { type: "string" } },
   });
   const chosen = Object.entries(CHECKS).filter(([id]) => values.only === undefined || id === values.only);
-  if (chosen.length === 0)
-    throw new Error(`there is no check ${values.only}: ${Object.keys(CHECKS).join(", ")}`);
-  const { sdk, version, remove } = await installSdk(values.sdk);
+  const withReadme = values.only === undefined || values.only === "readme";
+  if (chosen.length === 0 && !withReadme)
+    throw new Error(`there is no check ${values.only}: ${Object.keys(CHECKS).join(", ")}, readme`);
+  const { sdk, version, folder, remove } = await installSdk(values.sdk);
   let faulty = 0;
   try {
     console.log(`claude-agent-sdk ${version}`);
-    for (const [id, check] of chosen) {
-      const fault = await faultOf(check, sdk);
+    const report = (need: string, id: string, fault: string | undefined): void => {
       if (fault !== undefined) faulty += 1;
-      console.log(`${fault === undefined ? "PASS" : "FAIL"}  ${check.need}  ${id}  ${fault ?? ""}`.trimEnd());
-    }
+      console.log(`${fault === undefined ? "PASS" : "FAIL"}  ${need}  ${id}  ${fault ?? ""}`.trimEnd());
+    };
+    for (const [id, check] of chosen) report(check.need, id, await faultOf(check, sdk));
+    if (withReadme) report("core", "readme", await readmeFault(folder));
   } finally {
     remove();
   }
-  console.log(`${chosen.length - faulty} passed, ${faulty} failed`);
+  console.log(`${chosen.length + Number(withReadme) - faulty} passed, ${faulty} failed`);
   if (faulty > 0) process.exitCode = 1;
 }

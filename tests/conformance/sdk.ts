@@ -53,6 +53,8 @@ export interface Sdk {
 export interface InstalledSdk {
   sdk: Sdk;
   version: string;
+  /** Where it is installed. */
+  folder: string;
   /** Removes it from the disk. */
   remove(): void;
 }
@@ -71,7 +73,7 @@ export async function installSdk(version: string): Promise<InstalledSdk> {
     );
     const sdk: unknown = await import(pathToFileURL(entry).href);
     if (!isSdk(sdk)) throw new Error(`${PACKAGE} has no query()`);
-    return { sdk, version: String(Reflect.get(Object(manifest), "version")), remove };
+    return { sdk, version: String(Reflect.get(Object(manifest), "version")), folder, remove };
   } catch (error) {
     remove();
     throw error;

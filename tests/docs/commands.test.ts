@@ -12,6 +12,8 @@ import { blocksOf, createWorkplace, type Block, type Workplace } from "../suppor
 const EXEMPT = [
   "npm ci && npm run build && ",
   "npm test\n",
+  // tests/newcomer does it.
+  "npm install --global .\n",
   "npm run bench\n",
   "npm run bench -- --check\n",
   "npm run bench -- --rounds 1 --only start\n",

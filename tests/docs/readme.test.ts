@@ -12,9 +12,10 @@ it("the excerpt is real", () => {
   expect(excerpt.filter((line) => !stream.includes(line))).toEqual([]);
 });
 
-it("the run as a person sees it is real too", () => {
-  const [, shown] = /```text\n([^]*?)```/.exec(readme) ?? [];
-  expect(shown).toBe(readFileSync("tests/render/screens/tools.80.txt", "utf8"));
+it("says first what it is, then shows what it prints and how it looks", () => {
+  expect(readme).toMatch(
+    /^# linefeed\n\nlinefeed is [^]*?```json\n[^]*?!\[[^\]]+\]\(docs\/pretty\.svg\)[^]*?```sh\nnpm ci && /,
+  );
 });
 
 it("names every event type and every exit code", () => {

@@ -1,17 +1,17 @@
 // A place in which the command lines of the documentation run as they would for a reader.
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
-const COPIED = ["src", "docs", "examples", "schemas", "README.md", "package.json"];
+const COPIED = ["src", "docs", "examples", "schemas", "tests/fixtures", "README.md", "package.json"];
 /** The build is not copied, since it is large and nothing writes to it. */
 const LINKED = ["dist", "node_modules"];
 
 export interface Workplace {
   /** A copy of the repository, under git, with one commit. */
   folder: string;
-  /** With `linefeed` on the path. */
+  /** With `linefeed` on the path, and a `codex` that plays a recording. */
   path: string;
   remove(): void;
 }
@@ -25,6 +25,9 @@ export function createWorkplace(): Workplace {
   for (const name of COPIED) cpSync(name, join(folder, name), { recursive: true });
   for (const name of LINKED) symlinkSync(resolve(name), join(folder, name));
   symlinkSync(resolve("dist/bin/linefeed.js"), join(bin, "linefeed"));
+  // What the real one printed once, whatever it is asked.
+  const recorded = resolve("tests/fixtures/dialects/codex-tools.jsonl");
+  writeFileSync(join(bin, "codex"), `#!/bin/sh\nexec cat '${recorded}'\n`, { mode: 0o755 });
   const git = (...args: string[]) =>
     execFileSync("git", ["-c", "user.name=Docs", "-c", "user.email=docs@example.com", ...args], {
       cwd: folder,
